@@ -22,7 +22,7 @@ TEST_CASE("a broken contract says what, why and where in one line") {
   } catch (const Error& error) {
     const std::string message = error.what();
     CHECK(message.find("n is 3, not even (n % 2 == 0 does not hold, ") == 0);
-    CHECK(message.find("check_test.cpp:8)") != std::string::npos);
+    CHECK(message.find("check_test.cpp:") != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
     CHECK(error.code() == ExitCode::broken);
   }

@@ -1,0 +1,74 @@
+// The command line of a lesson's program: the common options, and the lesson's own knobs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/model_size.h"
+#include "course/setting.h"
+
+namespace shardlings {
+
+struct Options {
+  std::string model = "nano";
+  ModelSize size = {};  // of that preset, with what the command line overrides
+
+  std::int64_t batch = 8;  // sequences per optimizer step
+  std::int64_t steps = 600;
+  double time_limit_seconds = 0;  // 0: none
+  double learning_rate = 2e-3;
+  std::int64_t warmup_steps = 20;
+  double weight_decay = 0.1;
+  double clip = 1;  // largest gradient norm; 0: no clipping
+  std::int64_t seed = 1;
+  std::string dtype = "f32";
+
+  std::string text = {};                  // a file; "": the built-in stories
+  std::int64_t evaluate_every_steps = 0;  // 0: at the end only
+  std::int64_t sample_bytes = 200;        // drawn from the model at the end
+  std::string output = {};                // the directory of the report
+
+  std::string backend = "cpu";
+  std::int64_t threads = 0;              // 0: one per core
+  std::int64_t device_memory_bytes = 0;  // 0: no cap
+
+  Settings knobs = {};  // what the lesson's own options are set to
+  bool help = false;    // help was asked for, and nothing else has been read
+};
+
+// An option of one lesson. The type of `initial` says what it takes: a word out of `allowed`, or a
+// whole or decimal number from `lowest` to `highest`. Read back by type and name, for instance
+// std::get<std::string>(options.knobs.at("schedule")).
+struct Knob {
+  std::string name;  // "schedule" is set by --schedule
+  Setting initial;
+  std::string_view help = {};
+  std::vector<std::string_view> allowed = {};
+  std::int64_t lowest = 0;
+  std::int64_t highest = 1'000'000;
+};
+
+struct LessonCard {
+  int number = 0;
+  std::string_view slug = {};   // "training_step"
+  std::string_view title = {};  // the one idea, in a line
+  Options defaults = {};
+  std::vector<Knob> knobs = {};
+};
+
+// "01_training_step": the folder of the lesson, and of its reports below runs/.
+std::string lesson_folder(const LessonCard& card);
+
+// The lesson's defaults, changed by `arguments` (argv without the program's name). A value is the
+// next argument or follows '='; -h or --help anywhere wins.
+// Errors: Error(usage), one line with the option, what it takes and what it got; several wrong
+// values, and all rules that the sizes of the model break, are listed together.
+Options parse_options(const LessonCard& card, std::span<const char* const> arguments);
+
+// What --help prints: every option with its default, in 80 columns.
+std::string help_text(const LessonCard& card);
+
+}  // namespace shardlings

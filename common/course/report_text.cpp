@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/units.h"
+#include "course/report.h"
+#include "course/table.h"
+
+namespace shardlings {
+
+namespace {
+
+constexpr std::size_t kOwnersShown = 8;
+
+Column text_column(std::string title) {
+  return {.title = std::move(title), .is_text = true};
+}
+
+Column number_column(std::string title) {
+  return {.title = std::move(title), .is_text = false};
+}
+
+// 1234567 -> "1,234,567"; 28.5 -> "28.5".
+std::string amount(double value) {
+  if (std::abs(value) < 0x1p53 && std::trunc(value) == value)
+    return format_count(static_cast<std::int64_t>(value));
+  return fmt::format("{:.6g}", value);
+}
+
+template <class T>
+std::string amount(const std::optional<T>& value) {
+  return value ? amount(static_cast<double>(*value)) : "";
+}
+
+std::string section(const TextStyle& style, std::string_view title, const std::string& body) {
+  return body.empty() ? "" : painted(style, Colour::bold, title) + '\n' + body + '\n';
+}
+
+std::string memory_text(const MemoryTier& tier, const TextStyle& style) {
+  Table rows{
+      {text_column("row"), text_column("formula"), number_column("budget"),
+       number_column("measured peak"), number_column("at joint peak"), text_column("verdict")},
+      {}};
+  for (const MemoryRow& row : tier.rows)
+    rows.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget_bytes),
+                         format_count(row.peak_bytes), amount(row.at_peak_bytes),
+                         row.verdict.value_or("")});
+  Table owners{{text_column("owner"), number_column("bytes")}, {}};
+  for (const Owner& owner : tier.owners_at_peak) {
+    if (owners.rows.size() == kOwnersShown) break;
+    owners.rows.push_back({owner.owner, format_count(owner.bytes)});
+  }
+  const std::string peak =
+      fmt::format("{} memory in bytes: peak {} ({})", tier.tier, format_count(tier.peak_bytes),
+                  format_bytes(tier.peak_bytes));
+  return section(style, peak, format_table(rows, style.width)) +
+         section(style, fmt::format("largest owners at the {} peak", tier.tier),
+                 format_table(owners, style.width));
+}
+
+std::string counts_text(const Counts& counts, const TextStyle& style) {
+  Table table{{text_column("row"), text_column("formula"), number_column("budget"),
+               number_column("measured"), text_column("unit"), text_column("verdict")},
+              {}};
+  for (const CountRow& row : counts.rows)
+    table.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget),
+                          amount(row.measured), row.unit, row.verdict.value_or("")});
+  return section(style, "counts", format_table(table, style.width));
+}
+
+std::string checks_text(const Report& report, const TextStyle& style) {
+  Table table{
+      {text_column("check"), number_column("value"), number_column("limit"), text_column("result")},
+      {}};
+  for (const CheckResult& check : report.checks)
+    table.rows.push_back({check.name, fmt::format("{:.4g}", check.value),
+                          fmt::format("{:.4g}", check.limit),
+                          check.passed ? painted(style, Colour::green, "passed")
+                                       : painted(style, Colour::red, "FAILED")});
+  return section(style, "checks", format_table(table, style.width));
+}
+
+std::string wall_text(const Report& report, const TextStyle& style) {
+  if (!report.wall) return "";
+  return section(
+      style, "wall time (this machine, now: never checked)",
+      fmt::format("  step {:.1f} ms (median) · {} tokens/s\n", report.wall->step_ms_median,
+                  format_count(std::llround(report.wall->tokens_per_second))));
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string outcome(const Report& report) {
+  if (report.ending == Ending::stopped)
+    return fmt::format("stopped after {} of {}", report.losses.size(),
+                       plural(report.steps, "step"));
+  if (report.ending == Ending::broken)
+    return fmt::format("training BROKE at step {}", report.losses.size());
+  const Misses off = misses(report);
+  std::string text;
+  if (off.checks > 0) text = plural(off.checks, "check") + " FAILED";
+  if (off.rows > 0) text += (text.empty() ? "" : ", ") + plural(off.rows, "budget row") + " OFF";
+  return text.empty() ? "all checks passed" : text;
+}
+
+}  // namespace
+
+std::string report_text(const Report& report, const TextStyle& style) {
+  std::string text;
+  if (!report.memory.empty())
+    for (const MemoryTier& tier : report.memory.front()) text += memory_text(tier, style);
+  if (!report.counts.empty()) text += counts_text(report.counts.front(), style);
+  return text + checks_text(report, style) + wall_text(report, style);
+}
+
+std::string summary_line(const Report& report, const std::filesystem::path& path,
+                         const TextStyle& style) {
+  std::string lesson = report.lesson;
+  if (const std::size_t bar = lesson.find('_'); bar != std::string::npos) lesson[bar] = ' ';
+  const Colour colour = verdict(report) == "passed" ? Colour::green : Colour::red;
+  return fmt::format("lesson {}: {} · report {}", lesson, painted(style, colour, outcome(report)),
+                     path.string());
+}
+
+}  // namespace shardlings

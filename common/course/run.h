@@ -1,0 +1,70 @@
+// One run of a lesson: its options, world, text and report, and the loop around train_step.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "course/frame.h"
+#include "course/report.h"
+#include "course/world.h"
+#include "data/global_batch.h"
+#include "data/text_file.h"
+
+namespace shardlings {
+
+// What a lesson's train_step tells.
+struct StepResult {
+  double loss = 0;           // nats per valid token of the global batch, before the update
+  double gradient_norm = 0;  // before clipping
+};
+
+class Run {
+ public:
+  // Errors: those of World, and of TextFile for --text.
+  Run(const LessonCard& card, const Options& options);
+
+  const Options& options() const { return options_; }
+  World& world() { return world_; }
+  DType dtype() const { return dtype_named(options_.dtype); }
+  Report& report() { return report_; }
+
+  // Global batch `index` (0, 1, ...) of a split: a pure function of the seed and the index.
+  GlobalBatch batch(Split split, std::int64_t index) const;
+
+  using TrainStep = std::function<StepResult(const GlobalBatch&)>;
+  // The summed loss of a batch, without training on it.
+  using Evaluate = std::function<double(const GlobalBatch&)>;
+
+  // Calls train_step for every step until --steps, --time-limit or a stop signal, shows how far it
+  // is, and records losses, norms, FLOPs and times; evaluates on held-out text at the end and every
+  // --evaluate-every steps.
+  // Errors: Error(broken), with a report on disk, when a loss or a gradient norm is not finite:
+  // names the step.
+  void train(const TrainStep& train_step, const Evaluate& evaluate);
+
+  // A measured number that belongs to no memory category: FLOPs, messages, a loss.
+  void count(std::string name, std::string unit, double measured);
+
+  // The model's logits for the byte after `tokens`.
+  using NextByte = std::function<std::vector<double>(const std::vector<std::int32_t>& tokens)>;
+  // Prints --sample bytes drawn from the model, starting from the first bytes of a held-out sample.
+  void print_sample(const NextByte& next_byte) const;
+
+  // Reads the ledgers, prints the tables, writes the report.
+  ExitCode finish();
+
+ private:
+  double held_out_loss(const Evaluate& evaluate) const;
+  void record_memory();
+
+  Options options_;
+  World world_;
+  std::unique_ptr<TokenSource> text_;
+  Report report_;
+};
+
+// A lesson's main(): options, a Run, the lesson, the report. Returns the exit code.
+int run_lesson(int argc, const char* const* argv, const LessonCard& card,
+               const std::function<void(Run&)>& lesson_main);
+
+}  // namespace shardlings

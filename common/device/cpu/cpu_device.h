@@ -1,0 +1,36 @@
+// The CPU as a device: every operation runs at once, on the given number of threads.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "device/cpu/cpu.h"
+#include "device/device.h"
+
+namespace shardlings {
+
+class CpuDevice final : public Device {
+ public:
+  // Requires: threads >= 1.
+  CpuDevice(MemoryLedger& memory, WorkLedger& work, int threads);
+  ~CpuDevice() override;
+
+  std::string_view kind() const override { return "cpu"; }
+  void upload(void* to, const void* from, std::int64_t bytes, Stream stream) override;
+  void download(void* to, const void* from, std::int64_t bytes, Stream stream) override;
+  Event record(Stream stream) override { return {stream, 0}; }
+  void wait(Stream, Event) override {}
+  void synchronize(Stream) override {}
+
+ private:
+  void* acquire(std::int64_t bytes) override;
+  void release(void* data, std::int64_t bytes) override;
+  void run(const Operation& operation, Stream stream) override;
+
+  Cpu cpu_;
+  // Released blocks by size. A training step asks for the same sizes in the same order every time,
+  // so after the first step nothing is asked of the system any more.
+  std::map<std::int64_t, std::vector<void*>> free_blocks_;
+};
+
+}  // namespace shardlings

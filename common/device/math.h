@@ -1,0 +1,74 @@
+// Functions that compilers can vectorise: no branches, no tables, no calls.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+// Marks what runs on the host and, in a CUDA translation unit, on the GPU too.
+#ifdef __CUDACC__
+#define SHARDLINGS_KERNEL __host__ __device__
+#else
+#define SHARDLINGS_KERNEL
+#endif
+
+namespace shardlings {
+
+template <class T>
+struct ExpConstants;
+
+template <>
+struct ExpConstants<float> {
+  using Integer = std::int32_t;
+  static constexpr int kDegree = 6, kMantissaBits = 23, kBias = 127;
+  static constexpr float kLog2E = 1.44269504f;
+  static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  static constexpr float kLargest = 88.72283f, kSmallest = -87.33654f;
+  static constexpr float kRound = 0x1.8p23f;
+};
+
+template <>
+struct ExpConstants<double> {
+  using Integer = std::int64_t;
+  static constexpr int kDegree = 13, kMantissaBits = 52, kBias = 1023;
+  static constexpr double kLog2E = 1.4426950408889634;
+  static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860682030941723212e-6;
+  static constexpr double kLargest = 709.782712893384, kSmallest = -708.396418532264;
+  static constexpr double kRound = 0x1.8p52;
+};
+
+// e^x, within 3e-7 (f32) or 1e-15 (f64) relative. Results below the smallest normal number are 0,
+// exp(-infinity) is 0, overflow is infinity, NaN stays NaN.
+//
+// x = n ln 2 + r with |r| <= ln 2 / 2: e^r by its Taylor polynomial, 2^n by the exponent bits.
+// Adding and subtracting kRound rounds to an integer and leaves it in the low bits.
+template <class T>
+SHARDLINGS_KERNEL inline T fast_exp(T x) {
+  using C = ExpConstants<T>;
+  using Integer = typename C::Integer;
+  T inside = x > C::kLargest ? C::kLargest : x;
+  inside = inside < C::kSmallest ? C::kSmallest : inside;
+  const T shifted = inside * C::kLog2E + C::kRound;
+  const T n = shifted - C::kRound;
+  const T r = (inside - n * C::kLn2High) - n * C::kLn2Low;
+  T sum = 1;
+  for (int k = C::kDegree; k >= 1; --k) sum = 1 + sum * r / static_cast<T>(k);
+  // n reaches kBias + 1 at the very top, so that 2^n is applied in two halves.
+  const Integer whole = std::bit_cast<Integer>(shifted) - std::bit_cast<Integer>(C::kRound);
+  const Integer half = whole / 2;
+  const auto power = [](Integer k) {
+    return std::bit_cast<T>(static_cast<Integer>((k + C::kBias) << C::kMantissaBits));
+  };
+  const T result = sum * power(half) * power(whole - half);
+  const T not_small = x < C::kSmallest ? T{0} : result;
+  return x > C::kLargest ? std::numeric_limits<T>::infinity() : not_small;
+}
+
+// 1 / (1 + e^-x)
+template <class T>
+SHARDLINGS_KERNEL inline T sigmoid(T x) {
+  return 1 / (1 + fast_exp(-x));
+}
+
+}  // namespace shardlings
