@@ -30,6 +30,9 @@ struct Options {
   std::int64_t evaluate_every_steps = 0;  // 0: at the end only
   std::int64_t sample_bytes = 200;        // drawn from the model at the end
   std::string output = {};                // the directory of the report
+  std::string sheet = "mine";             // the hand budget: "mine", "solution" or a file
+  std::string judge = "run";              // or "sheet": only the hand budget, over small runs
+  bool quiet = false;                     // no progress, no sample
 
   std::string backend = "cpu";
   std::int64_t threads = 0;              // 0: one per core
@@ -57,6 +60,7 @@ struct LessonCard {
   std::string_view title = {};  // the one idea, in a line
   Options defaults = {};
   std::vector<Knob> knobs = {};
+  std::vector<std::string_view> letters_to_find = {};  // that the hand budget is not given
 };
 
 // "01_training_step": the folder of the lesson, and of its reports below runs/.

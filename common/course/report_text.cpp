@@ -37,35 +37,42 @@ std::string section(const TextStyle& style, std::string_view title, const std::s
 }
 
 std::string memory_text(const MemoryTier& tier, const TextStyle& style) {
-  Table rows{
-      {text_column("row"), text_column("formula"), number_column("budget"),
-       number_column("measured peak"), number_column("at joint peak"), text_column("verdict")},
-      {}};
+  if (tier.peak_bytes == 0) return "";
+  Table rows{{text_column("row"), text_column("formula"), number_column("budget"),
+              number_column("measured"), text_column("verdict")},
+             {}};
   for (const MemoryRow& row : tier.rows)
-    rows.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget_bytes),
-                         format_count(row.peak_bytes), amount(row.at_peak_bytes),
-                         row.verdict.value_or("")});
+    if (row.peak_bytes > 0 || row.formula)
+      rows.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget_bytes),
+                           format_count(row.peak_bytes), row.verdict.value_or("")});
   Table owners{{text_column("owner"), number_column("bytes")}, {}};
   for (const Owner& owner : tier.owners_at_peak) {
     if (owners.rows.size() == kOwnersShown) break;
     owners.rows.push_back({owner.owner, format_count(owner.bytes)});
   }
   const std::string peak =
-      fmt::format("{} memory in bytes: peak {} ({})", tier.tier, format_count(tier.peak_bytes),
-                  format_bytes(tier.peak_bytes));
+      fmt::format("{} memory, each row at its peak; all together {} bytes ({})", tier.tier,
+                  format_count(tier.peak_bytes), format_bytes(tier.peak_bytes));
   return section(style, peak, format_table(rows, style.width)) +
          section(style, fmt::format("largest owners at the {} peak", tier.tier),
                  format_table(owners, style.width));
 }
 
+// Rows with a formula, and below them what was measured besides.
 std::string counts_text(const Counts& counts, const TextStyle& style) {
-  Table table{{text_column("row"), text_column("formula"), number_column("budget"),
-               number_column("measured"), text_column("unit"), text_column("verdict")},
-              {}};
-  for (const CountRow& row : counts.rows)
-    table.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget),
-                          amount(row.measured), row.unit, row.verdict.value_or("")});
-  return section(style, "counts", format_table(table, style.width));
+  Table budgeted{{text_column("row"), text_column("formula"), number_column("budget"),
+                  number_column("measured"), text_column("verdict")},
+                 {}};
+  Table others{{text_column("measured"), number_column("value"), text_column("unit")}, {}};
+  for (const CountRow& row : counts.rows) {
+    if (row.formula)
+      budgeted.rows.push_back({row.name, *row.formula, amount(row.budget), amount(row.measured),
+                               row.verdict.value_or("")});
+    else
+      others.rows.push_back({row.name, amount(row.measured), row.unit});
+  }
+  return section(style, "counts", format_table(budgeted, style.width)) +
+         section(style, "also", format_table(others, style.width));
 }
 
 std::string checks_text(const Report& report, const TextStyle& style) {

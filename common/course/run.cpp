@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/atomic_file.h"
+#include "course/judge_sheet.h"
 #include "course/progress.h"
 #include "course/stop.h"
 #include "course/terminal.h"
@@ -77,11 +78,19 @@ Report start_report(const LessonCard& card, const Options& options) {
 }  // namespace
 
 Run::Run(const LessonCard& card, const Options& options)
-    : options_(options),
+    : card_(card),
+      options_(options),
+      out_(options.quiet ? std::fopen("/dev/null", "w") : stdout),
       world_(options),
       text_(open_text(options)),
       report_(start_report(card, options)) {
-  make_directory(options.output);  // better refused now than after the training
+  // Better refused now than after the training: the report's place, a malformed sheet.
+  make_directory(options.output);
+  const std::filesystem::path path = sheet_path(card, options.sheet);
+  if (options.sheet != "mine" || std::filesystem::exists(path)) {
+    sheet_ = read_sheet(path);
+    evaluate(*sheet_, letters_of(card, options));
+  }
 }
 
 GlobalBatch Run::batch(Split split, std::int64_t index) const {
@@ -99,7 +108,7 @@ double Run::held_out_loss(const Evaluate& evaluate) const {
 }
 
 void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
-  Progress progress(stdout, options_.steps, options_.batch * options_.size.T);
+  Progress progress(out_, options_.steps, options_.batch * options_.size.T);
   std::vector<double> step_seconds;
   double floor_sum = 0;
   Work work_of_step;
@@ -179,7 +188,7 @@ void Run::print_sample(const NextByte& next_byte) const {
     text += printable(tokens.back());
     if (static_cast<std::int64_t>(tokens.size()) > options_.size.T) tokens.erase(tokens.begin());
   }
-  write_text(stdout, text + "\n\n");
+  write_text(out_, text + "\n\n");
 }
 
 void Run::record_memory() {
@@ -206,6 +215,7 @@ void Run::record_memory() {
 
 ExitCode Run::finish() {
   record_memory();
+  if (sheet_) add_budget(report_, *sheet_, letters_of(card_, options_));
   const std::filesystem::path path = write_report(report_, options_.output);
   const TextStyle style = style_of(stdout);
   write_text(stdout, report_text(report_, style) + summary_line(report_, path, style) + "\n");
@@ -215,6 +225,7 @@ ExitCode Run::finish() {
 int run_lesson(int argc, const char* const* argv, const LessonCard& card,
                const std::function<void(Run&)>& lesson_main) {
   return run_main(argc, argv, card, [&](const Options& options) {
+    if (options.judge == "sheet") return judge_sheet(card, options, lesson_main);
     Run run(card, options);
     lesson_main(run);
     return run.finish();

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "course/frame.h"
+#include "course/hand_budget.h"
 #include "course/report.h"
 #include "course/world.h"
 #include "data/global_batch.h"
@@ -50,14 +52,18 @@ class Run {
   // Prints --sample bytes drawn from the model, starting from the first bytes of a held-out sample.
   void print_sample(const NextByte& next_byte) const;
 
-  // Reads the ledgers, prints the tables, writes the report.
+  // Reads the ledgers into the report.
+  void record_memory();
+  // The same, adds the hand budget, prints the tables and writes the report.
   ExitCode finish();
 
  private:
   double held_out_loss(const Evaluate& evaluate) const;
-  void record_memory();
 
+  const LessonCard card_;
   Options options_;
+  std::FILE* out_;
+  std::optional<Sheet> sheet_;
   World world_;
   std::unique_ptr<TokenSource> text_;
   Report report_;

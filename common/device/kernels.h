@@ -17,7 +17,7 @@
 
 namespace shardlings {
 
-// ---- element kernels ----------------------------------------------------------------------------
+// ---- element kernels ----
 
 template <class T>
 struct FillKernel {
@@ -116,7 +116,7 @@ struct AdamWKernel {
   }
 };
 
-// ---- row kernels --------------------------------------------------------------------------------
+// ---- row kernels ----
 
 template <class T>
 struct LayerNormForwardKernel {
@@ -216,7 +216,7 @@ struct CrossEntropyBackwardKernel {
   }
 };
 
-// ---- column kernels -----------------------------------------------------------------------------
+// ---- column kernels ----
 
 template <class T>
 struct ColumnSumKernel {

@@ -29,7 +29,7 @@ struct Matmul {
   DType dtype;
   MatrixRef c, a, b;
   const void* bias = nullptr;
-  bool transpose_a = false, transpose_b = false;
+  bool transpose_a = false, transpose_b = false;  // Requires: at most one
   bool accumulate = false;  // Requires: no bias
 };
 

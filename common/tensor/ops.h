@@ -13,7 +13,7 @@
 
 namespace shardlings {
 
-// ---- products -----------------------------------------------------------------------------------
+// ---- products ----
 
 // y_RN = x_RM w_MN (+ bias_N), where R are all dimensions of x but the last.
 void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& bias = {});
@@ -27,7 +27,7 @@ void linear_weight_gradient(const Tensor& d_w, const Tensor& x, const Tensor& d_
 // sum_N = sum over rows of x_RN; added to it when `accumulate`.
 void column_sum(const Tensor& sum, const Tensor& x, bool accumulate);
 
-// ---- element by element -------------------------------------------------------------------------
+// ---- element by element ----
 
 void fill(const Tensor& y, double value);
 void scale(const Tensor& y, double factor);
@@ -36,14 +36,14 @@ void add_scaled(const Tensor& y, const Tensor& x, double factor);  // y += facto
 void gelu(const Tensor& y, const Tensor& x);
 void gelu_backward(const Tensor& d_x, const Tensor& x, const Tensor& d_y);
 
-// ---- sums for the host --------------------------------------------------------------------------
+// ---- sums for the host ----
 
 // Added up in double, in an order that depends on the number of elements alone. Waits for the
 // device.
 double sum(const Tensor& x);
 double sum_of_squares(const Tensor& x);
 
-// ---- rows ---------------------------------------------------------------------------------------
+// ---- rows ----
 
 inline constexpr double kLayerNormEpsilon = 1e-5;
 
@@ -68,7 +68,7 @@ void cross_entropy(const Tensor& loss, const Tensor& log_sum_exp, const Tensor& 
 void cross_entropy_backward(const Tensor& logits, const Tensor& log_sum_exp, const Tensor& target,
                             const Tensor& weight, double scale);
 
-// ---- attention ----------------------------------------------------------------------------------
+// ---- attention ----
 
 // Global positions of the first query and the first key.
 struct AttentionOffsets {
@@ -86,7 +86,7 @@ void attention_backward(const Tensor& d_q, const Tensor& d_k, const Tensor& d_v,
                         const Tensor& log_sum_exp, const Tensor& d_o, std::int64_t H,
                         AttentionOffsets offsets = {}, const Tensor& probabilities = {});
 
-// ---- the optimizer ------------------------------------------------------------------------------
+// ---- the optimizer ----
 
 struct AdamWSettings {
   double learning_rate = 1e-3;

@@ -25,8 +25,7 @@ std::vector<LayerPtr> make_blocks(Device& device, DType dtype, const ModelSize& 
 
 }  // namespace
 
-// ---- Embedding
-// -------------------------------------------------------------------------------------
+// ---- Embedding ----
 
 Embedding::Embedding(Device& device, DType dtype, const ModelSize& size)
     : token_table_(whole_parameter(device, dtype, "wte.weight", {size.V, size.D},
@@ -62,8 +61,7 @@ void Embedding::visit(const ParameterVisitor& visitor) {
   visitor(position_table_);
 }
 
-// ---- Block
-// -----------------------------------------------------------------------------------------
+// ---- Block ----
 
 Block::Block(const LayerContext& context, const ModelSize& size) : name_(context.name) {
   const std::int64_t D = size.D, F = size.F();
@@ -108,8 +106,7 @@ void Block::visit(const ParameterVisitor& visitor) {
     layer->visit(visitor);
 }
 
-// ---- Head
-// ------------------------------------------------------------------------------------------
+// ---- Head ----
 
 Head::Head(Device& device, DType dtype, const ModelSize& size, Parameter& output_matrix)
     : norm_(LayerContext{device, dtype, "ln_f"}, size.D), output_matrix_(output_matrix) {}
@@ -145,8 +142,7 @@ Tensor Head::backward(double scale, SavedTensors& saved, WeightGradients& weight
   return norm_.backward(d_y, saved, weights);
 }
 
-// ---- Gpt
-// -------------------------------------------------------------------------------------------
+// ---- Gpt ----
 
 Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed)
     : device_(device),

@@ -15,8 +15,7 @@ Tensor like(const Tensor& x, const std::string& owner) {
 
 }  // namespace
 
-// ---- Linear
-// ----------------------------------------------------------------------------------------
+// ---- Linear ----
 
 Linear::Linear(const LayerContext& context, std::int64_t M, std::int64_t N, Init weight_init)
     : name_(context.name),
@@ -46,8 +45,7 @@ void Linear::visit(const ParameterVisitor& visitor) {
   visitor(bias_);
 }
 
-// ---- LayerNorm
-// -------------------------------------------------------------------------------------
+// ---- LayerNorm ----
 
 LayerNorm::LayerNorm(const LayerContext& context, std::int64_t D)
     : name_(context.name),
@@ -83,8 +81,7 @@ void LayerNorm::visit(const ParameterVisitor& visitor) {
   visitor(bias_);
 }
 
-// ---- Gelu
-// ------------------------------------------------------------------------------------------
+// ---- Gelu ----
 
 Tensor Gelu::forward(const Tensor& x, SavedTensors& saved) {
   Tensor y = like(x, name_);
@@ -100,8 +97,7 @@ Tensor Gelu::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients&) 
   return d_x;
 }
 
-// ---- Attention
-// -------------------------------------------------------------------------------------
+// ---- Attention ----
 
 Tensor Attention::forward(const Tensor& qkv, SavedTensors& saved) {
   const std::int64_t B = qkv.size(0), T = qkv.size(1), D = qkv.size(2) / 3;

@@ -19,9 +19,8 @@ namespace shardlings::lesson01 {
 
 // B sequences   T tokens per sequence   D width   L blocks   V vocabulary   P parameters
 
-// ---- the mechanism
-// --------------------------------------------------------------------------------- Read layer.h,
-// layers.cpp and gpt.cpp first, in this order: this is what they add up to.
+// ---- the mechanism ----
+// Read layer.h, layers.cpp and gpt.cpp first, in this order: this is what they add up to.
 
 struct Trainer {
   explicit Trainer(Run& run)
@@ -32,7 +31,10 @@ struct Trainer {
         schedule{.peak = run.options().learning_rate,
                  .warmup_steps = run.options().warmup_steps,
                  .total_steps = run.options().steps},
-        max_norm(run.options().clip) {}
+        max_norm(run.options().clip) {
+    // Their storage is there from the start and stays: backward writes into it.
+    for (Parameter* parameter : parameters) parameter->open_gradient(), parameter->clear_gradient();
+  }
 
   Gpt model;
   Parameters parameters;
@@ -42,9 +44,9 @@ struct Trainer {
   double max_norm;
 };
 
-// ---- one step
-// --------------------------------------------------------------------------------------
+// ---- one step ----
 
+// [slide train_step]
 StepResult train_step(Trainer& trainer, const GlobalBatch& global, Run& run) {
   const Batch batch = to_device(global, run.world().device(), run.dtype());
   SavedTensors saved;
@@ -55,14 +57,14 @@ StepResult train_step(Trainer& trainer, const GlobalBatch& global, Run& run) {
   for (Parameter* parameter : trainer.parameters) parameter->clear_gradient();
   return {.loss = loss_sum / global.valid_tokens(), .gradient_norm = norm};
 }
+// [end slide]
 
 double evaluate(Trainer& trainer, const GlobalBatch& global, Run& run) {
   SavedTensors none = SavedTensors::none();
   return trainer.model.forward(to_device(global, run.world().device(), run.dtype()), none);
 }
 
-// ---- what you can believe
-// --------------------------------------------------------------------------
+// ---- what you can believe ----
 
 // Relative difference between the gradient's prediction and what the loss really does along the
 // gradient of a small model in f64: a central difference, whose own error is far below the limit.
@@ -103,8 +105,7 @@ void verify(Run& run) {
                 1e-6);
 }
 
-// ---- the lesson
-// ------------------------------------------------------------------------------------
+// ---- the lesson ----
 
 void lesson_main(Run& run) {
   Trainer trainer(run);
@@ -118,8 +119,10 @@ void lesson_main(Run& run) {
 }  // namespace shardlings::lesson01
 
 int main(int argc, char** argv) {
-  return shardlings::run_lesson(
-      argc, argv,
-      {.number = 1, .slug = "training_step", .title = "One transformer, one device, four columns"},
-      shardlings::lesson01::lesson_main);
+  return shardlings::run_lesson(argc, argv,
+                                {.number = 1,
+                                 .slug = "training_step",
+                                 .title = "One transformer, one device, four columns",
+                                 .letters_to_find = {"P"}},
+                                shardlings::lesson01::lesson_main);
 }

@@ -19,7 +19,7 @@ bool contains(const std::string& text, const std::string& part) {
 void require_usage_error(const std::string& arguments, const std::string& message) {
   const Outcome outcome = driver(arguments);
   INFO(arguments);
-  REQUIRE(outcome.output == "shardlings: " + message + "\n");
+  REQUIRE(outcome.output == "error: " + message + "\n");
   REQUIRE(outcome.code == 64);
 }
 
@@ -68,6 +68,26 @@ TEST_CASE("a wrong command line is one line with a way out") {
   require_usage_error("run trainig_step",
                       "there is no lesson \"trainig_step\"; did you mean training_step?");
   require_usage_error("list 3", "unexpected \"3\" after list");
+}
+
+TEST_CASE("run becomes the lesson's program") {
+  const Outcome help = driver("run 1 --help");
+  REQUIRE(help.code == 0);
+  REQUIRE(contains(help.output, "Usage: ./shardlings run 01 [options]"));
+  REQUIRE(driver("run training_step --no-such-option").code == 64);
+}
+
+TEST_CASE("a signal reaches the lesson's program, which stops in order") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path();
+  const std::string log = path + "/log";
+  const Outcome outcome = shell(
+      DRIVER " run 01 --layers 1 --width 32 --context 16 --batch 1 --steps 1000000 --output " +
+      path + " >" + log + " 2>&1 & until grep -qs step " + log +
+      "; do sleep 0.1; done; kill -TERM $!; wait $!");
+  INFO(read_file(log));
+  REQUIRE(outcome.code == 75);
+  REQUIRE(std::filesystem::exists(path + "/report.json"));
 }
 
 TEST_CASE("the doctor reports machine, tools and packages") {

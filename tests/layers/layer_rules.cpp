@@ -56,7 +56,7 @@ class Checker {
     static const std::regex conditional(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*)");
     std::smatch match;
     if (std::regex_match(text, match, include)) {
-      check_place_of(place, match[2], match[1] == "\"");
+      check_direction(place, match[2], match[1] == "\"");
       check_weight(place, match[2]);
     } else if (std::regex_match(text, conditional) && !place.file.starts_with("common/device/") &&
                !place.file.starts_with("common/comm/")) {
@@ -69,7 +69,7 @@ class Checker {
  private:
   void report(const Place& place, const std::string& what) { messages.push_back(place.says(what)); }
 
-  void check_place_of(const Place& place, const std::string& header, bool quoted) {
+  void check_direction(const Place& place, const std::string& header, bool quoted) {
     const bool of_common = part(place.file, 0) == "common";
     const std::string own = part(place.file, 1);  // a layer, or a lesson's folder
     const std::string top = part(header, 0);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,30 +21,48 @@ inline double largest(const std::vector<double>& values) {
   return result;
 }
 
-// Empty when every tensor satisfies max|got - expected| <= tolerance * max(max|expected|, floor);
-// otherwise one line on the worst of them. NaN and missing tensors never pass.
-inline std::string difference(const NamedValues& got, const NamedValues& expected, double tolerance,
-                              double floor) {
-  std::string worst;
-  double worst_ratio = 1;
+// An element that is off by more than was allowed.
+struct Mismatch {
+  std::string name;
+  std::size_t index;
+  double expected, got, allowed;
+};
+
+// The worst element that violates max|got - expected| <= tolerance * max(max|expected|, floor) of
+// its tensor. NaN always does. Requires: the same tensors of the same sizes.
+inline std::optional<Mismatch> worst_mismatch(const NamedValues& got, const NamedValues& expected,
+                                              double tolerance, double floor) {
+  std::optional<Mismatch> worst;
+  double worst_excess = 0;
   for (const auto& [name, right] : expected) {
-    const auto found = got.find(name);
-    if (found == got.end()) return name + " is missing";
-    const std::vector<double>& values = found->second;
-    if (values.size() != right.size())
-      return fmt::format("{}: {} values, {} expected", name, values.size(), right.size());
-    double off = 0;
-    std::size_t where = 0;
-    for (std::size_t i = 0; i < right.size(); ++i)
-      if (const double d = std::abs(values[i] - right[i]); !(d <= off)) off = d, where = i;
+    const std::vector<double>& values = got.at(name);
     const double allowed = tolerance * std::max(largest(right), floor);
-    if (const double ratio = off / allowed; !(ratio <= worst_ratio)) {
-      worst_ratio = ratio;
-      worst = fmt::format("{}[{}]: expected {:.12g}, got {:.12g}; off by {:.3g}, allowed {:.3g}",
-                          name, where, right[where], values[where], off, allowed);
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      const double off = std::abs(values[i] - right[i]);
+      if (off <= allowed) continue;
+      const double excess = off > allowed ? off / allowed : std::numeric_limits<double>::max();
+      if (excess <= worst_excess) continue;
+      worst_excess = excess;
+      worst = {name, i, right[i], values[i], allowed};
     }
   }
   return worst;
+}
+
+// Empty when nothing mismatches; otherwise one line on the worst. Missing tensors never pass.
+inline std::string difference(const NamedValues& got, const NamedValues& expected, double tolerance,
+                              double floor) {
+  for (const auto& [name, right] : expected) {
+    const auto found = got.find(name);
+    if (found == got.end()) return name + " is missing";
+    if (found->second.size() != right.size())
+      return fmt::format("{}: {} values, {} expected", name, found->second.size(), right.size());
+  }
+  const std::optional<Mismatch> worst = worst_mismatch(got, expected, tolerance, floor);
+  if (!worst) return "";
+  return fmt::format("{}[{}]: expected {:.12g}, got {:.12g}; off by {:.3g}, allowed {:.3g}",
+                     worst->name, worst->index, worst->expected, worst->got,
+                     std::abs(worst->got - worst->expected), worst->allowed);
 }
 
 // Gradients: a tensor far smaller than the largest one is measured against a thousandth of that.

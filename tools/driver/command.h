@@ -19,13 +19,22 @@ struct Command {
 };
 
 int run_lesson(Arguments arguments);
-int make_text(Arguments arguments);
-int run_tests(Arguments arguments);
+int check_lesson(Arguments arguments);
+int show_hint(Arguments arguments);
+int run_drill(Arguments arguments);
+int show_solution(Arguments arguments);
+int reset_exercise(Arguments arguments);
+int show_budget(Arguments arguments);
+int show_lesson(Arguments arguments);
+int diff_lesson(Arguments arguments);
+int go_to(Arguments arguments);
+int skip_lesson(Arguments arguments);
 int list_lessons(Arguments arguments);
+int show_next_step(Arguments arguments);  // also the bare call
+int make_text(Arguments arguments);
+int make_slides(Arguments arguments);
+int run_tests(Arguments arguments);
 int report_environment(Arguments arguments);
 int refresh_readme(Arguments arguments);
-
-// The bare call: where the learner is, and what to do next.
-int show_next_step();
 
 }  // namespace shardlings

@@ -1,35 +1,56 @@
-#include <algorithm>
-
 #include "base/check.h"
-#include "tools/driver/catalogue.h"
 #include "tools/driver/command.h"
+#include "tools/driver/lesson_files.h"
+#include "tools/driver/progress.h"
 
 namespace shardlings {
 
+namespace {
+
+std::string state_of(LearnerProgress& progress, const Lesson& lesson) {
+  if (progress.is_done(lesson)) return "done";
+  const LessonState& state = progress.of(lesson);
+  if (state.code) return "drill is next";
+  if (state.budget) return "code is next";
+  if (state.skipped) return "skipped";
+  return has_run(lesson) ? "budget is next" : "not run yet";
+}
+
+}  // namespace
+
 int list_lessons(Arguments) {
+  LearnerProgress progress;
   for (const Lesson& lesson : lessons())
     fmt::print("{} {} {:24} {:50} {}\n", lesson.id, lesson.fast_track ? '*' : ' ', lesson.slug,
-               lesson.title, has_run(lesson) ? "run" : "not run yet");
+               lesson.title, state_of(progress, lesson));
   fmt::print("\n* the fast track\n");
   return 0;
 }
 
-int show_next_step() {
-  const auto next = std::ranges::find_if_not(lessons(), has_run);
-  if (next == lessons().end()) {
+int show_next_step(Arguments) {
+  LearnerProgress progress;
+  const Lesson& lesson = progress.current();
+  if (progress.all_done()) {
     fmt::print(
-        "You have run every lesson that there is. Train the last one on a real text:\n\n"
+        "You have finished every lesson that there is. Train the last one on a real text:\n\n"
         "  ./shardlings text kjv\n"
         "  ./shardlings run {} --text data/kjv.txt\n",
-        lessons().back().id);
+        lesson.id);
   } else {
-    fmt::print(
-        "Next is lesson {}: {}.\n\n"
-        "  read   lessons/{}/main.cpp\n"
-        "  run    ./shardlings run {}\n",
-        next->id, next->title, next->name(), next->id);
+    fmt::print("Lesson {}: {}.\n\n", lesson.id, lesson.title);
+    const LessonState& state = progress.of(lesson);
+    const auto line = [](bool done, const char* what, const std::string& how) {
+      fmt::print("  [{}] {:8}{}\n", done ? 'x' : ' ', what, how);
+    };
+    line(has_run(lesson), "run", fmt::format("./shardlings run {}", lesson.id));
+    line(false, "read", shown(lesson_file(lesson, "README.md")));
+    line(state.budget, "budget", shown(exercise_file(lesson, "budget.toml")));
+    line(state.code, "code", shown(exercise_file(lesson, "exercise.cpp")));
+    if (has_drill(lesson))
+      line(state.drill, "drill", fmt::format("./shardlings drill {}", lesson.id));
+    fmt::print("\nJudge budget, code and drill: ./shardlings check\n");
   }
-  fmt::print("\nAll commands: ./shardlings --help\n");
+  fmt::print("All commands: ./shardlings --help\n");
   return 0;
 }
 

@@ -11,10 +11,23 @@ namespace shardlings {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"run", "NN [options]", "build and run a lesson; run NN --help lists its options", -1,
+    {"run", "NN [--mine] [options]", "build and run a lesson; run NN --help lists its options", -1,
      run_lesson},
-    {"list", "", "the lessons, and which of them you have run", 0, list_lessons},
+    {"check", "[NN]", "judge your budget, then your code, then ask for the drill", 1, check_lesson},
+    {"hint", "[NN]", "one hint more, three in all", 1, show_hint},
+    {"drill", "[NN] [ANSWER]", "a sick run to diagnose", 2, run_drill},
+    {"solution", "[NN] [--spoil]", "the course's answer, once yours has passed", 2, show_solution},
+    {"reset", "[NN]", "start the exercise again; your version is kept", 1, reset_exercise},
+    {"budget", "NN [--model NAME] [--LETTER N]", "your formulas at any scale, without a run", -1,
+     show_budget},
+    {"show", "[NN]", "the program and its headers, in reading order", 1, show_lesson},
+    {"diff", "[NN]", "what the program adds to the lesson it builds on", 1, diff_lesson},
+    {"next", "", "where you are, and what to do next", 0, show_next_step},
+    {"goto", "NN", "work on this lesson", 1, go_to},
+    {"skip", "[NN]", "leave this lesson for later", 1, skip_lesson},
+    {"list", "", "the lessons, and how far you are", 0, list_lessons},
     {"text", "NAME [FILE]", "put a real text under data/, to train on", 2, make_text},
+    {"slides", "", "build the slides of all lessons", 0, make_slides},
     {"test", "[--slow] [ctest options]", "build everything and run the test suite", -1, run_tests},
     {"doctor", "", "this environment, to paste into a report", 0, report_environment},
     {"readme", "[--check] [FILE]", "write the table of lessons into README.md", 2, refresh_readme},
@@ -23,14 +36,14 @@ constexpr Command kCommands[] = {
 void show_help() {
   fmt::print(
       "usage: ./shardlings [--yes | --skip-packages] [command]\n\n"
-      "  {:34}where you are, and what to do next\n",
+      "  {:40}where you are, and what to do next\n",
       "(no command)");
   for (const Command& command : kCommands)
-    fmt::print("  {:34}{}\n", fmt::format("{} {}", command.name, command.arguments), command.does);
+    fmt::print("  {:40}{}\n", fmt::format("{} {}", command.name, command.arguments), command.does);
   fmt::print(
       "\n"
-      "  {:34}install missing packages without asking\n"
-      "  {:34}do not look at packages\n",
+      "  {:40}install missing packages without asking\n"
+      "  {:40}do not look at packages\n",
       "--yes", "--skip-packages");
 }
 
@@ -47,7 +60,7 @@ const Command& command_named(std::string_view name) {
 }
 
 int run_command(Arguments words) {
-  if (words.empty()) return show_next_step();
+  if (words.empty()) return show_next_step(words);
   if (words[0] == "--help" || words[0] == "-h") return show_help(), 0;
   const Command& command = command_named(words[0]);
   const Arguments arguments = words.subspan(1);
@@ -69,10 +82,10 @@ int main(int count, char** words) {
   try {
     return shardlings::run_command(std::vector<std::string>(words + 1, words + count));
   } catch (const shardlings::Error& error) {
-    fmt::print(stderr, "shardlings: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "shardlings: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", error.what());
     return static_cast<int>(shardlings::ExitCode::broken);
   }
 }

@@ -11,8 +11,8 @@ namespace shardlings {
 
 namespace {
 
-constexpr std::string_view kBegin = "<!-- lessons: ./shardlings readme -->\n";
-constexpr std::string_view kEnd = "<!-- end of lessons -->\n";
+constexpr std::string_view kBegin = "<!-- lessons: ./shardlings readme -->";
+constexpr std::string_view kEnd = "<!-- end of lessons -->";
 
 std::string table_of_lessons() {
   std::string table = "| | lesson | the one idea | extends |\n|---|---|---|---|\n";
@@ -45,10 +45,9 @@ int refresh_readme(Arguments arguments) {
   const auto begin = old.find(kBegin);
   const auto end = old.find(kEnd);
   if (begin == old.npos || end == old.npos || end < begin)
-    fail(ExitCode::bad_data, "{} has no lines \"{}\" and \"{}\"", path,
-         kBegin.substr(0, kBegin.size() - 1), kEnd.substr(0, kEnd.size() - 1));
+    fail(ExitCode::bad_data, "{} has no lines \"{}\" and \"{}\"", path, kBegin, kEnd);
   const std::string fresh =
-      old.substr(0, begin + kBegin.size()) + table_of_lessons() + old.substr(end);
+      old.substr(0, begin + kBegin.size()) + "\n" + table_of_lessons() + old.substr(end);
 
   if (fresh == old) return 0;
   if (check)

@@ -1,17 +1,17 @@
 // The CPU's kernels behind a GPU's rules: the device on which a laptop finds a GPU's bugs.
 //
-//   rule of a GPU                              who breaks it
+//   a GPU's rule                               whoever breaks it
 //   host code never touches device memory      dies at that very line: tensors' addresses fault
 //   a launch returns before its work is done   finds old values: work waits in its stream's queue
 //                                              until somebody synchronizes
 //   streams are ordered by events alone        finds old values: each queue runs as late as events
 //                                              and synchronize allow
-//   memory comes in the compute stream's       reads NaN, or, on another stream, has what it wrote
-//   order, with anything in it                 turned into NaN when compute gets there
-//   memory goes in the compute stream's order  reads NaN from where compute has passed the free
+//   memory comes in the order of the compute   reads NaN; or, on another stream, has what it wrote
+//   stream, with anything in it                turned into NaN when compute gets there
+//   memory goes in that order too              reads NaN as soon as compute has passed the free
 //
-// Work runs on the calling thread, in an order that depends on the program alone: a bug found once
-// is found every time. Results equal the CPU device's, to the last bit.
+// Work runs on the calling thread, in an order that depends on the program alone: one of the orders
+// that a GPU may take, the same every time. Results equal the CPU device's, to the last bit.
 #pragma once
 
 #include <array>

@@ -1,14 +1,13 @@
 #include "base/atomic_file.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "base/check.h"
+#include "tests/common/base/file_size_limit.h"
 #include "tests/support/catch.h"
 
 using namespace shardlings;
@@ -22,24 +21,6 @@ struct TemporaryDirectory {
   fs::path path = fs::temp_directory_path() / fmt::format("shardlings_file_{}", ::getpid());
   TemporaryDirectory() { fs::create_directories(path); }
   ~TemporaryDirectory() { fs::remove_all(path); }
-};
-
-// As on a full disk, no file grows beyond `bytes` while this lives.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
 };
 
 std::string content(const fs::path& path) {
@@ -99,4 +80,34 @@ TEST_CASE("a place that cannot be written is named") {
   CHECK(failure(directory.path / "folder", "new").ends_with(": Is a directory"));
   CHECK(content(file) == "old");
   CHECK(entries(directory.path) == 2);
+}
+
+TEST_CASE("a file in the making is not there until it is committed") {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path / "model";
+  write_file_atomically(path, "old");
+  {
+    AtomicFile file(path);
+    file.append("new ");
+    CHECK(content(path) == "old");
+  }
+  CHECK(content(path) == "old");
+  CHECK(entries(directory.path) == 1);
+  AtomicFile file(path);
+  file.append("new ");
+  file.append("bytes");
+  file.commit();
+  CHECK(content(path) == "new bytes");
+  CHECK(entries(directory.path) == 1);
+}
+
+TEST_CASE("directories are made with those above them") {
+  const TemporaryDirectory directory;
+  make_directory(directory.path / "a" / "b");
+  make_directory(directory.path / "a" / "b");
+  CHECK(fs::is_directory(directory.path / "a" / "b"));
+  write_file_atomically(directory.path / "file", "");
+  CHECK_THROWS_WITH(make_directory(directory.path / "file" / "b"),
+                    "cannot make the directory " + (directory.path / "file" / "b").string() +
+                        ": Not a directory");
 }

@@ -1,0 +1,72 @@
+#include "course/hand_budget.h"
+
+#include <algorithm>
+
+namespace shardlings {
+
+namespace {
+
+// Calls visit(table, row name, measured, row) for everything a sheet may have a row for. Memory
+// rows are those of the device.
+template <class R, class Visit>
+void visit_rows(R& report, const Visit& visit) {
+  if (!report.memory.empty())
+    for (auto& row : report.memory.front().front().rows)
+      visit("memory", row.name, row.peak_bytes, row);
+  if (!report.counts.empty())
+    for (auto& row : report.counts.front().rows) visit("counts", row.name, row.measured, row);
+}
+
+void set_budget(MemoryRow& row, std::optional<double> value) {
+  row.budget_bytes = value;
+}
+void set_budget(CountRow& row, std::optional<double> value) {
+  row.budget = value;
+}
+
+}  // namespace
+
+std::filesystem::path sheet_path(const LessonCard& card, const std::string& choice) {
+  const std::filesystem::path root = SHARDLINGS_SOURCE_FOLDER;
+  if (choice == "mine") return root / "exercises" / lesson_folder(card) / "budget.toml";
+  if (choice == "solution") return root / "solutions" / lesson_folder(card) / "budget.toml";
+  return choice;
+}
+
+Values letters_of(const LessonCard& card, const Options& options) {
+  Values values = letters(options.size, options.batch, options.dtype);
+  for (const auto& [name, setting] : options.knobs) {
+    if (const auto* whole = std::get_if<std::int64_t>(&setting))
+      values[name] = static_cast<double>(*whole);
+    if (const auto* decimal = std::get_if<double>(&setting)) values[name] = *decimal;
+  }
+  for (const std::string_view letter : card.letters_to_find) values.erase(std::string(letter));
+  return values;
+}
+
+Configuration configuration_of(const Report& report, std::string name, const Values& letters) {
+  Configuration configuration{std::move(name), letters, {}};
+  visit_rows(report, [&](const char* table, const std::string& row_name, auto measured, auto&) {
+    configuration.measured[{table, row_name}] = static_cast<double>(measured);
+  });
+  configuration.measured[{"let", "P"}] = static_cast<double>(report.model.P);
+  return configuration;
+}
+
+void add_budget(Report& report, const Sheet& sheet, const Values& letters) {
+  const std::vector<BudgetRow> budget = evaluate(sheet, letters);
+  const Configuration configuration = configuration_of(report, "this run", letters);
+  const std::vector<JudgedRow> judged = judge(sheet, {&configuration, 1});
+  visit_rows(report, [&](const char* table, const std::string& name, auto, auto& row) {
+    const auto is_this = [&](const auto& other) {
+      return other.table == table && other.name == name;
+    };
+    const auto found = std::ranges::find_if(budget, is_this);
+    if (found == budget.end()) return;
+    row.formula = found->formula;
+    set_budget(row, found->value);
+    row.verdict = std::ranges::find_if(judged, is_this)->verdict;
+  });
+}
+
+}  // namespace shardlings

@@ -1,0 +1,29 @@
+// The hand budget of a lesson beside what its runs measure.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "budget/letters.h"
+#include "budget/verdict.h"
+#include "course/options.h"
+#include "course/report.h"
+
+namespace shardlings {
+
+// exercises/NN_slug/budget.toml for "mine", solutions/NN_slug/budget.toml for "solution", else the
+// file that `choice` names.
+std::filesystem::path sheet_path(const LessonCard& card, const std::string& choice);
+
+// The letters of a run: sizes, bytes per element, numeric knobs; without those that this lesson
+// wants found.
+Values letters_of(const LessonCard& card, const Options& options);
+
+// Writes formula, budget and verdict into every row of the report that the sheet has.
+// Errors: those of evaluate() and judge().
+void add_budget(Report& report, const Sheet& sheet, const Values& letters);
+
+// What the report measured, under the names of a sheet's tables; [let] has P.
+Configuration configuration_of(const Report& report, std::string name, const Values& letters);
+
+}  // namespace shardlings

@@ -1,0 +1,87 @@
+#include "course/judge_sheet.h"
+
+#include <algorithm>
+#include <array>
+
+#include "course/hand_budget.h"
+#include "course/table.h"
+#include "course/terminal.h"
+
+namespace shardlings {
+
+namespace {
+
+struct SmallRun {
+  std::string_view name;
+  ModelSize size;
+  std::int64_t batch;
+  std::string_view dtype;
+};
+
+// Odd, one, and pairwise different sizes, so that no two letters can be mistaken for each other.
+constexpr std::array<SmallRun, 8> kSmallRuns{{
+    {"L 1, D 8", {.L = 1, .D = 8, .H = 1, .T = 3, .V = 256}, 1, "f32"},
+    {"L 1, D 10, f64", {.L = 1, .D = 10, .H = 2, .T = 5, .V = 300}, 2, "f64"},
+    {"L 2, D 12", {.L = 2, .D = 12, .H = 3, .T = 7, .V = 256}, 3, "f32"},
+    {"L 3, D 15, f64", {.L = 3, .D = 15, .H = 5, .T = 9, .V = 511}, 1, "f64"},
+    {"L 5, D 10", {.L = 5, .D = 10, .H = 5, .T = 4, .V = 280}, 4, "f32"},
+    {"L 2, D 33", {.L = 2, .D = 33, .H = 11, .T = 65, .V = 257}, 2, "f32"},
+    {"L 8, D 72, f64", {.L = 8, .D = 72, .H = 24, .T = 48, .V = 256}, 1, "f64"},
+    {"nano", {.L = 4, .D = 128, .H = 4, .T = 128, .V = 256}, 2, "f32"},
+}};
+
+Configuration measure(const LessonCard& card, Options options, const SmallRun& small,
+                      const std::function<void(Run&)>& lesson_main) {
+  options.size = small.size;
+  options.batch = small.batch;
+  options.dtype = small.dtype;
+  options.steps = 2;
+  options.sample_bytes = 0;
+  options.quiet = true;
+  options.threads = 1;  // too small to share
+  Run run(card, options);
+  lesson_main(run);
+  run.record_memory();
+  return configuration_of(run.report(), std::string(small.name), letters_of(card, options));
+}
+
+bool has_row(const Sheet& sheet, const std::pair<std::string, std::string>& key) {
+  return std::ranges::any_of(sheet.rows, [&](const SheetRow& row) {
+    return row.table == key.first && row.name == key.second;
+  });
+}
+
+}  // namespace
+
+ExitCode judge_sheet(const LessonCard& card, const Options& options,
+                     const std::function<void(Run&)>& lesson_main) {
+  const Sheet sheet = read_sheet(sheet_path(card, options.sheet));
+  const Sheet solution = read_sheet(sheet_path(card, "solution"));
+  evaluate(sheet, letters_of(card, options));  // a malformed sheet is refused before anything runs
+  std::vector<Configuration> configurations;
+  for (const SmallRun& small : kSmallRuns) {
+    configurations.push_back(measure(card, options, small, lesson_main));
+    // What a run measures beyond the course's sheet (losses, for instance) is not for budgets.
+    std::erase_if(configurations.back().measured,
+                  [&](const auto& entry) { return !has_row(solution, entry.first); });
+  }
+
+  Table table{{{.title = "row", .is_text = true},
+               {.title = "your formula", .is_text = true},
+               {.title = "verdict", .is_text = true}},
+              {}};
+  bool all_right = true;
+  for (const JudgedRow& row : judge(sheet, configurations)) {
+    const std::string verdict = row.verdict.value_or("not written yet");
+    const bool right = verdict == "exact" || (verdict == "close" && options.sheet != "solution");
+    all_right = all_right && right;
+    table.rows.push_back(
+        {row.name, row.formula,
+         right || !row.verdict ? verdict : fmt::format("{} (in {})", verdict, row.configuration)});
+  }
+  write_text(stdout, fmt::format("{}, in {} configurations\n", sheet.file, kSmallRuns.size()) +
+                         format_table(table, style_of(stdout).width));
+  return all_right ? ExitCode::ok : ExitCode::check_failed;
+}
+
+}  // namespace shardlings

@@ -1,0 +1,5 @@
+#include "tests/support/judge.h"
+
+int main() {
+  return shardlings::run(shardlings::kExam);
+}

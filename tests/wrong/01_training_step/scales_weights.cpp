@@ -1,0 +1,24 @@
+// diagnosis: the weights times max_norm / norm
+// The factor reaches the weights.
+#include "lessons/01_training_step/exercise.h"
+
+#include <cmath>
+
+#include "tensor/ops.h"
+
+namespace shardlings::lesson01 {
+
+double gradient_norm(const Parameters& parameters) {
+  double squares = 0;
+  for (const Parameter* parameter : parameters) squares += sum_of_squares(parameter->gradient);
+  return std::sqrt(squares);
+}
+
+double clip_gradients(const Parameters& parameters, double max_norm) {
+  const double norm = gradient_norm(parameters);
+  if (max_norm > 0 && norm > max_norm)
+    for (const Parameter* parameter : parameters) scale(parameter->value, max_norm / norm);
+  return norm;
+}
+
+}  // namespace shardlings::lesson01
