@@ -3,8 +3,8 @@
 #   exercise(<NN_slug>)
 #
 # It reads
-#   solutions/NN_slug/           exercise.cpp and budget.toml, from which exercises/NN_slug/ is made;
-#                                drill.md, the report of a sick run
+#   solutions/NN_slug/           exercise.cpp and budget.toml, of which exercises/NN_slug/ is made,
+#                                and drill.md, the report of a sick run
 #   tests/exercises/NN_slug.cpp  the exam: the checks that judge an answer
 #   tests/wrong/NN_slug/*.cpp    answers that it must reject, in the words of their first line
 #   tests/right/NN_slug/*.cpp    other answers that it must let pass
