@@ -73,6 +73,7 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
   constexpr std::string_view kModel = "Model: a preset, and sizes that override it";
   constexpr std::string_view kTraining = "Training";
   constexpr std::string_view kText = "Text and output";
+  constexpr std::string_view kFiles = "Weights on disk";
   constexpr std::string_view kMachine = "Machine";
   constexpr std::int64_t kMany = 1'000'000'000;
   std::vector<Row> rows{
@@ -105,6 +106,12 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kText, "--sheet", "FILE", "the hand budget: mine, solution or a file", Path{&o.sheet}},
       {kText, "--judge", "WHAT", "run, or only the sheet, over several small runs",
        Word{&o.judge, {"run", "sheet"}}},
+      {kFiles, "--init", "DIR", "start from this GPT-2 checkpoint (Hugging Face's format)",
+       Path{&o.init}},
+      {kFiles, "--export", "DIR", "write one at the end", Path{&o.export_to}},
+      {kFiles, "--save", "DIR", "keep what a resumed run needs, at the end or when stopped",
+       Path{&o.save}},
+      {kFiles, "--resume", "PATH", "go on from there, to the last bit", Path{&o.resume}},
       {kMachine, "--backend", "NAME", "cpu, guarded (host reads fault) or cuda",
        Word{&o.backend, {"cpu", "guarded", "cuda"}}},
       {kMachine, "--threads", "N", "of the kernels; 0: one per core", Whole{&o.threads, 0, 4096}},

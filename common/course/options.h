@@ -30,6 +30,8 @@ struct Options {
   std::int64_t evaluate_every_steps = 0;  // 0: at the end only
   std::int64_t sample_bytes = 200;        // drawn from the model at the end
   std::string output = {};                // the directory of the report
+  std::string init = {}, export_to = {};  // directories of GPT-2 checkpoints; "": none
+  std::string resume = {}, save = {};     // a training state, and the directory of such
   std::string sheet = "mine";             // the hand budget: "mine", "solution" or a file
   std::string judge = "run";              // or "sheet": only the hand budget, over small runs
   bool quiet = false;                     // no progress, no sample

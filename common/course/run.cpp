@@ -13,6 +13,8 @@
 #include "course/terminal.h"
 #include "data/entropies.h"
 #include "data/stories.h"
+#include "storage/gpt2_checkpoint.h"
+#include "storage/training_state.h"
 
 namespace shardlings {
 
@@ -62,6 +64,31 @@ std::unique_ptr<TokenSource> open_text(const Options& options) {
   return std::make_unique<TextFile>(options.text, options.size.T, seed);
 }
 
+// Two runs with equal settings take the same steps.
+TrainingState training_state(const Options& o, const StoredTensors& tensors) {
+  const auto text = [](auto value) { return fmt::format("{}", value); };
+  TrainingState state;
+  state.settings = {{"L", text(o.size.L)},
+                    {"D", text(o.size.D)},
+                    {"H", text(o.size.H)},
+                    {"T", text(o.size.T)},
+                    {"V", text(o.size.V)},
+                    {"dtype", o.dtype},
+                    {"seed", text(o.seed)},
+                    {"batch", text(o.batch)},
+                    {"text", o.text},
+                    {"steps", text(o.steps)},
+                    {"learning rate", text(o.learning_rate)},
+                    {"warm-up", text(o.warmup_steps)},
+                    {"weight decay", text(o.weight_decay)},
+                    {"clip", text(o.clip)}};
+  for (const NamedTensor& tensor : tensors.parameters)
+    state.tensors.push_back({"parameters/" + tensor.name, tensor.value});
+  for (const NamedTensor& tensor : tensors.optimizer)
+    state.tensors.push_back({"optimizer/" + tensor.name, tensor.value});
+  return state;
+}
+
 Report start_report(const LessonCard& card, const Options& options) {
   Report report;
   report.lesson = lesson_folder(card);
@@ -97,6 +124,32 @@ GlobalBatch Run::batch(Split split, std::int64_t index) const {
   return global_batch(*text_, split, index, options_.batch, options_.size.T);
 }
 
+std::int64_t Run::load(const StoredTensors& tensors) {
+  if (!options_.init.empty()) import_gpt2(options_.init, options_.size, tensors.parameters);
+  if (!options_.resume.empty()) {
+    TrainingState state = training_state(options_, tensors);
+    const std::filesystem::path path = load_training_state(options_.resume, state);
+    steps_done_ = state.step;
+    write_text(out_, fmt::format("resumed from {}, {} steps done\n", path.string(), steps_done_));
+  }
+  if (steps_done_ >= options_.steps)
+    fail(ExitCode::usage, "--steps: {} steps are done already, {} were asked for", steps_done_,
+         options_.steps);
+  if (!options_.save.empty()) require_no_state_after(steps_done_, options_.save);
+  return steps_done_;
+}
+
+void Run::save(const StoredTensors& tensors) const {
+  if (!options_.export_to.empty())
+    export_gpt2(options_.export_to, options_.size, tensors.parameters);
+  if (options_.save.empty()) return;
+  TrainingState state = training_state(options_, tensors);
+  state.step = steps_done_;
+  const std::filesystem::path path = save_training_state(options_.save, state);
+  write_text(out_, fmt::format("saved {}; the same command with --resume {} goes on from there\n",
+                               path.string(), options_.save));
+}
+
 double Run::held_out_loss(const Evaluate& evaluate) const {
   double loss_sum = 0, tokens = 0;
   for (std::int64_t i = 0; i < kHeldOutBatches; ++i) {
@@ -113,7 +166,7 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
   double floor_sum = 0;
   Work work_of_step;
   const Clock::time_point start = Clock::now();
-  for (std::int64_t step = 1; step <= options_.steps; ++step) {
+  for (std::int64_t step = steps_done_ + 1; step <= options_.steps; ++step) {
     const GlobalBatch global = batch(Split::train, step - 1);
     const Work before = world_.work().total();
     const Clock::time_point step_start = Clock::now();
@@ -131,6 +184,7 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
            "step {}: the loss is {} and the gradient norm {}; a smaller --learning-rate may help",
            step, result.loss, result.gradient_norm);
     }
+    steps_done_ = step;
     progress.step_done(step, result.loss, finite(global.floor));
 
     if (options_.evaluate_every_steps > 0 && step % options_.evaluate_every_steps == 0)

@@ -11,6 +11,7 @@
 #include "course/world.h"
 #include "data/global_batch.h"
 #include "data/text_file.h"
+#include "storage/named_tensors.h"
 
 namespace shardlings {
 
@@ -18,6 +19,11 @@ namespace shardlings {
 struct StepResult {
   double loss = 0;           // nats per valid token of the global batch, before the update
   double gradient_norm = 0;  // before clipping
+};
+
+// A model's parameters, and what its optimizer keeps, by name.
+struct StoredTensors {
+  std::vector<NamedTensor> parameters, optimizer;
 };
 
 class Run {
@@ -32,6 +38,15 @@ class Run {
 
   // Global batch `index` (0, 1, ...) of a split: a pure function of the seed and the index.
   GlobalBatch batch(Split split, std::int64_t index) const;
+
+  // --init and --resume: fills the tensors. Returns how many updates they have behind them;
+  // training goes on with the batch after those. Errors: those of import_gpt2() and
+  // load_training_state().
+  std::int64_t load(const StoredTensors& tensors);
+  bool starts_untrained() const { return options_.init.empty() && options_.resume.empty(); }
+  // --export and --save, after training.
+  // Errors: those of export_gpt2() and save_training_state().
+  void save(const StoredTensors& tensors) const;
 
   using TrainStep = std::function<StepResult(const GlobalBatch&)>;
   // The summed loss of a batch, without training on it.
@@ -67,6 +82,7 @@ class Run {
   World world_;
   std::unique_ptr<TokenSource> text_;
   Report report_;
+  std::int64_t steps_done_ = 0;
 };
 
 // A lesson's main(): options, a Run, the lesson, the report. Returns the exit code.

@@ -42,4 +42,11 @@ void Optimizer::step(double learning_rate) {
   }
 }
 
+void Optimizer::visit(const std::function<void(const std::string&, const Tensor&)>& visitor) const {
+  for (const State& state : states_) {
+    visitor(state.parameter->name + ".m", state.mean);
+    visitor(state.parameter->name + ".v", state.mean_square);
+  }
+}
+
 }  // namespace shardlings::lesson01

@@ -27,6 +27,11 @@ class Optimizer {
   void step(double learning_rate);
 
   std::int64_t steps_done() const { return steps_done_; }
+  // For a resumed run, whose moments have been filled.
+  void set_steps_done(std::int64_t steps) { steps_done_ = steps; }
+
+  // visitor(name, tensor) for both moments of every parameter: "wte.weight.m", "wte.weight.v", ...
+  void visit(const std::function<void(const std::string&, const Tensor&)>& visitor) const;
 
  private:
   struct State {

@@ -9,7 +9,8 @@ namespace {
 
 const std::string kTiny = " --layers 1 --width 16 --heads 2 --context 8 --batch 2 --sample 0";
 
-// A tiny run of lesson 01 that reports to `folder`; `prefix` is shell that comes before the program.
+// A tiny run of lesson 01 that reports to `folder`; `prefix` is shell that comes before the
+// program.
 Outcome tiny(const TemporaryFolder& folder, const std::string& options,
              const std::string& prefix = "") {
   return shell(prefix + LESSON + kTiny + " --output " + folder.path().string() + "/out " + options);
@@ -62,10 +63,11 @@ TEST_CASE("binary text is accepted and sampled readably") {
   std::string bytes;
   for (int i = 0; i < 4096; ++i) bytes += static_cast<char>(i * 37 % 256);
   write_file(folder.path() / "binary", bytes);
-  const Outcome outcome = shell(LESSON " --layers 1 --width 16 --heads 2 --context 8 --batch 2 "
-                                       "--steps 2 --sample 50 --output " +
-                                folder.path().string() + "/out --text " + folder.path().string() +
-                                "/binary");
+  const Outcome outcome =
+      shell(LESSON
+            " --layers 1 --width 16 --heads 2 --context 8 --batch 2 "
+            "--steps 2 --sample 50 --output " +
+            folder.path().string() + "/out --text " + folder.path().string() + "/binary");
   CAPTURE(outcome.output);
   REQUIRE(outcome.code == 0);
   REQUIRE_THAT(outcome.output, Contains("\\x"));
@@ -82,8 +84,9 @@ TEST_CASE("above the memory cap a run ends with the table of what was alive") {
 
 TEST_CASE("a loss that is not a number ends training, names the step, and is reported") {
   const TemporaryFolder folder;
-  const Outcome outcome = tiny(folder, "--steps 50 --learning-rate 100 --warmup 0 --clip 0 "
-                                       "--weight-decay 100");
+  const Outcome outcome = tiny(folder,
+                               "--steps 50 --learning-rate 100 --warmup 0 --clip 0 "
+                               "--weight-decay 100");
   CAPTURE(outcome.output);
   REQUIRE(outcome.code == 70);
   REQUIRE_THAT(outcome.output, Contains("error: step ") && Contains("nan"));
@@ -95,10 +98,10 @@ TEST_CASE("asked to stop, a run finishes its step and reports") {
   const std::string log = folder.path() / "log";
   for (const std::string signal : {"INT", "TERM"}) {
     // A shell starts background programs with SIGINT ignored; env puts it back.
-    const Outcome outcome =
-        tiny(folder, "--steps 1000000 >" + log + " 2>&1 & until grep -qs step " + log +
-                         "; do sleep 0.05; done; kill -" + signal + " $!; wait $!",
-             "env --default-signal=INT ");
+    const Outcome outcome = tiny(folder,
+                                 "--steps 1000000 >" + log + " 2>&1 & until grep -qs step " + log +
+                                     "; do sleep 0.05; done; kill -" + signal + " $!; wait $!",
+                                 "env --default-signal=INT ");
     CAPTURE(signal, read_file(log));
     REQUIRE(outcome.code == 75);
     REQUIRE_THAT(read_file(log), Contains("asked to stop"));
@@ -134,4 +137,49 @@ TEST_CASE("the guarded device trains to the same losses") {
   REQUIRE(tiny(cpu, "--steps 3").code == 0);
   REQUIRE(tiny(guarded, "--steps 3 --backend guarded").code == 0);
   REQUIRE(report_in(cpu).losses == report_in(guarded).losses);
+}
+
+TEST_CASE("a resumed run goes on to the last bit") {
+  const TemporaryFolder whole, parts;
+  const std::string states = parts.path().string() + "/states";
+  REQUIRE(tiny(whole, "--steps 8 --export " + whole.path().string() + "/gpt2").code == 0);
+  // The same run, stopped by the time limit after its first step; then resumed twice.
+  REQUIRE(tiny(parts, "--steps 8 --time-limit 0.000001 --save " + states).code == 0);
+  REQUIRE(report_in(parts).losses.size() == 1);
+  const std::string again = " --save " + states + " --resume " + states;
+  REQUIRE(tiny(parts, "--steps 8 --time-limit 0.000001" + again).code == 0);
+  const Outcome last =
+      tiny(parts, "--steps 8 --resume " + states + " --export " + parts.path().string() + "/gpt2");
+  CAPTURE(last.output);
+  REQUIRE(last.code == 0);
+  REQUIRE_THAT(last.output, Contains("step_000002.safetensors, 2 steps done"));
+  const std::vector<double> all = report_in(whole).losses, end = report_in(parts).losses;
+  REQUIRE(end == std::vector<double>(all.begin() + 2, all.end()));
+  const std::string weights = "/gpt2/model.safetensors";
+  REQUIRE(read_file(whole.path().string() + weights) == read_file(parts.path().string() + weights));
+}
+
+TEST_CASE("a state of another run, or of nothing, is refused") {
+  const TemporaryFolder folder;
+  const std::string states = folder.path().string() + "/states";
+  require_one_line(tiny(folder, "--steps 3 --resume " + states), 66, "states");
+  REQUIRE(tiny(folder, "--steps 3 --time-limit 0.000001 --save " + states).code == 0);
+  require_one_line(tiny(folder, "--steps 3 --seed 2 --resume " + states), 65, "seed");
+  require_one_line(tiny(folder, "--steps 1 --resume " + states), 65, "steps");
+}
+
+TEST_CASE("an exported model is the model") {
+  const TemporaryFolder first, second;
+  const std::string model = first.path().string() + "/gpt2";
+  // A learning rate of 0 leaves the weights as they were when the model was imported.
+  REQUIRE(tiny(first, "--steps 1 --learning-rate 0 --export " + model).code == 0);
+  REQUIRE(tiny(second, "--steps 1 --learning-rate 0 --seed 7 --init " + model).code == 0);
+  REQUIRE(tiny(second, "--steps 1 --learning-rate 0 --init " + model).code == 0);
+  REQUIRE(report_in(first).losses == report_in(second).losses);
+  const Outcome other = shell(LESSON
+                              " --layers 2 --width 16 --heads 2 --context 8 --steps 1 "
+                              "--output " +
+                              second.path().string() + "/out --init " + model);
+  CAPTURE(other.output);
+  REQUIRE(other.code == 65);
 }
