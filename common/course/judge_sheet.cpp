@@ -79,8 +79,10 @@ ExitCode judge_sheet(const LessonCard& card, const Options& options,
         {row.name, row.formula,
          right || !row.verdict ? verdict : fmt::format("{} (in {})", verdict, row.configuration)});
   }
-  write_text(stdout, fmt::format("{}, in {} configurations\n", sheet.file, kSmallRuns.size()) +
-                         format_table(table, style_of(stdout).width));
+  write_text(stdout,
+             fmt::format("{}, in {} configurations\n",
+                         std::filesystem::proximate(sheet.file).string(), kSmallRuns.size()) +
+                 format_table(table, style_of(stdout).width));
   return all_right ? ExitCode::ok : ExitCode::check_failed;
 }
 

@@ -17,7 +17,7 @@ struct Options {
   ModelSize size = {};  // of that preset, with what the command line overrides
 
   std::int64_t batch = 8;  // sequences per optimizer step
-  std::int64_t steps = 600;
+  std::int64_t steps = 1000;
   double time_limit_seconds = 0;  // 0: none
   double learning_rate = 2e-3;
   std::int64_t warmup_steps = 20;

@@ -43,7 +43,8 @@ std::string memory_text(const MemoryTier& tier, const TextStyle& style) {
              {}};
   for (const MemoryRow& row : tier.rows)
     if (row.peak_bytes > 0 || row.formula)
-      rows.rows.push_back({row.name, row.formula.value_or(""), amount(row.budget_bytes),
+      rows.rows.push_back({row.name, row.formula.value_or(""),
+                           row.formula ? amount(row.budget_bytes) : "",
                            format_count(row.peak_bytes), row.verdict.value_or("")});
   Table owners{{text_column("owner"), number_column("bytes")}, {}};
   for (const Owner& owner : tier.owners_at_peak) {
@@ -87,6 +88,25 @@ std::string checks_text(const Report& report, const TextStyle& style) {
   return section(style, "checks", format_table(table, style.width));
 }
 
+// "trade against 10: memory -1.5 MiB, sent +3.2 MiB, ..."; more is "+".
+std::string trade_text(const Report& report, const TextStyle& style) {
+  if (!report.trade) return "";
+  const Trade& trade = *report.trade;
+  std::string parts;
+  const auto add = [&](std::string_view what, const std::string& change) {
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, change);
+  };
+  const auto bytes = [](std::int64_t change) {
+    return fmt::format("{}{}", change < 0 ? '-' : '+', format_bytes(std::abs(change)));
+  };
+  if (trade.memory_bytes) add("memory", bytes(*trade.memory_bytes));
+  if (trade.sent_bytes) add("sent", bytes(*trade.sent_bytes));
+  if (trade.flops) add("FLOPs", fmt::format("{:+.3g}", *trade.flops));
+  if (trade.exposed_ms) add("exposed communication", fmt::format("{:+.3g} ms", *trade.exposed_ms));
+  if (trade.bubble_ms) add("bubble", fmt::format("{:+.3g} ms", *trade.bubble_ms));
+  return section(style, "the trade against lesson " + trade.against, "  " + parts + "\n");
+}
+
 std::string wall_text(const Report& report, const TextStyle& style) {
   if (!report.wall) return "";
   return section(
@@ -119,7 +139,7 @@ std::string report_text(const Report& report, const TextStyle& style) {
   if (!report.memory.empty())
     for (const MemoryTier& tier : report.memory.front()) text += memory_text(tier, style);
   if (!report.counts.empty()) text += counts_text(report.counts.front(), style);
-  return text + checks_text(report, style) + wall_text(report, style);
+  return text + checks_text(report, style) + wall_text(report, style) + trade_text(report, style);
 }
 
 std::string summary_line(const Report& report, const std::filesystem::path& path,

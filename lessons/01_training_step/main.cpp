@@ -70,7 +70,7 @@ double evaluate(Trainer& trainer, const GlobalBatch& global, Run& run) {
 // gradient of a small model in f64: a central difference, whose own error is far below the limit.
 double gradient_error(const GlobalBatch& global) {
   Options options;
-  options.backend = "cpu";
+  options.threads = 1;  // too small to share
   World world(options);
   const ModelSize size{.L = 2, .D = 24, .H = 3, .T = global.T, .V = TokenSource::kVocabulary};
   Gpt model(world.device(), DType::f64, size, 1);

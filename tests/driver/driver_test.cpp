@@ -124,7 +124,7 @@ TEST_CASE("readme renews the table and nothing else") {
   REQUIRE(contains(text, "[training_step](lessons/01_training_step)"));
   REQUIRE_FALSE(contains(text, "an old table"));
 
-  write_file(file, "no markers\n");
+  write_file(file, "<!-- lessons: ./shardlings readme -->\nno end\n");
   REQUIRE(driver("readme " + file).code == 65);
   REQUIRE(driver("readme " + file + ".none").code == 66);
 }

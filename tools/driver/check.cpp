@@ -19,7 +19,9 @@ constexpr int kFailed = static_cast<int>(ExitCode::check_failed);
 int check_budget(const Lesson& lesson) {
   const std::string target = fmt::format("lesson_{}", lesson.id);
   build_target(target, fmt::format("lesson {}", lesson.id));
-  const int status = run({fmt::format("{}/bin/{}", kBuildFolder, target), "--judge", "sheet"});
+  const std::string sheet = exercise_file(lesson, "budget.toml");
+  const int status =
+      run({fmt::format("{}/bin/{}", kBuildFolder, target), "--judge", "sheet", "--sheet", sheet});
   if (status == kFailed)
     fmt::print(
         "\nThe budget comes first: {}\n"
@@ -40,8 +42,7 @@ int check_code(const Lesson& lesson) {
 
 // The page for the learner's own words. It is made once and never touched again.
 void make_note(const Lesson& lesson) {
-  const std::filesystem::path path =
-      std::filesystem::path(kSourceFolder) / "notes" / fmt::format("{}.md", lesson.id);
+  const std::filesystem::path path = learner_file(fmt::format("notes/{}.md", lesson.id));
   if (std::filesystem::exists(path)) return;
   make_directory(path.parent_path());
   write_file_atomically(path, fmt::format("# Lesson {}: {}\n\n"

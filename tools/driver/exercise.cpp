@@ -3,7 +3,6 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "configured.h"
 #include "tools/driver/command.h"
 #include "tools/driver/lesson_files.h"
 #include "tools/driver/progress.h"
@@ -17,7 +16,7 @@ constexpr const char* kFiles[] = {"budget.toml", "exercise.cpp"};
 
 // .shardlings/backup/NN_slug-1, -2, ...: the first that is not there yet.
 std::filesystem::path new_backup_folder(const Lesson& lesson) {
-  const std::filesystem::path all = std::filesystem::path(kSourceFolder) / ".shardlings/backup";
+  const std::filesystem::path all = learner_file(".shardlings/backup");
   int number = 1;
   const auto folder = [&] { return all / fmt::format("{}-{}", lesson.name(), number); };
   while (std::filesystem::exists(folder())) ++number;
@@ -35,6 +34,7 @@ int reset_exercise(Arguments arguments) {
   for (const char* name : kFiles)
     if (std::filesystem::exists(exercise_file(lesson, name)))
       write_file_atomically(backup / name, content_of(exercise_file(lesson, name)));
+  make_directory(exercise_file(lesson, ""));
   for (const char* name : kFiles) {
     const std::filesystem::path solution = solution_file(lesson, name);
     write_file_atomically(exercise_file(lesson, name),

@@ -1,5 +1,6 @@
 #include "tools/driver/lesson_files.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -14,12 +15,17 @@ const std::filesystem::path kRoot = kSourceFolder;
 
 }  // namespace
 
+std::filesystem::path learner_file(const std::filesystem::path& name) {
+  const char* elsewhere = std::getenv("SHARDLINGS_LEARNER");
+  return (elsewhere == nullptr ? kRoot : std::filesystem::path(elsewhere)) / name;
+}
+
 std::filesystem::path lesson_file(const Lesson& lesson, const char* name) {
   return kRoot / "lessons" / lesson.name() / name;
 }
 
 std::filesystem::path exercise_file(const Lesson& lesson, const char* name) {
-  return kRoot / "exercises" / lesson.name() / name;
+  return learner_file("exercises") / lesson.name() / name;
 }
 
 std::filesystem::path solution_file(const Lesson& lesson, const char* name) {
@@ -31,7 +37,8 @@ bool has_drill(const Lesson& lesson) {
 }
 
 std::string shown(const std::filesystem::path& path) {
-  return path.lexically_relative(kRoot).string();
+  const std::filesystem::path relative = path.lexically_relative(kRoot);
+  return relative.string().starts_with("..") ? path.string() : relative.string();
 }
 
 std::string content_of(const std::filesystem::path& path) {

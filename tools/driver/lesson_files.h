@@ -7,6 +7,10 @@
 
 namespace shardlings {
 
+// What the learner writes: exercises/, notes/, .shardlings/. In the repository, or in the folder
+// that the environment's SHARDLINGS_LEARNER names.
+std::filesystem::path learner_file(const std::filesystem::path& name);
+
 std::filesystem::path lesson_file(const Lesson& lesson, const char* name);    // lessons/NN_slug/
 std::filesystem::path exercise_file(const Lesson& lesson, const char* name);  // exercises/NN_slug/
 std::filesystem::path solution_file(const Lesson& lesson, const char* name);  // solutions/NN_slug/

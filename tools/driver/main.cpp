@@ -30,7 +30,8 @@ constexpr Command kCommands[] = {
     {"slides", "", "build the slides of all lessons", 0, make_slides},
     {"test", "[--slow] [ctest options]", "build everything and run the test suite", -1, run_tests},
     {"doctor", "", "this environment, to paste into a report", 0, report_environment},
-    {"readme", "[--check] [FILE]", "write the table of lessons into README.md", 2, refresh_readme},
+    {"readme", "[--check] [FILE]", "renew the tables in README.md and the lesson texts", 2,
+     refresh_readme},
 };
 
 void show_help() {

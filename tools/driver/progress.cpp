@@ -7,7 +7,6 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "configured.h"
 #include "tools/driver/lesson_files.h"
 
 namespace shardlings {
@@ -17,7 +16,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LessonState, budget, code, drill
 namespace {
 
 std::filesystem::path progress_file() {
-  return std::filesystem::path(kSourceFolder) / ".shardlings" / "progress.json";
+  return learner_file(".shardlings/progress.json");
 }
 
 }  // namespace

@@ -1,18 +1,20 @@
-#include <fstream>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/units.h"
 #include "configured.h"
+#include "tools/driver/build.h"
 #include "tools/driver/catalogue.h"
 #include "tools/driver/command.h"
+#include "tools/driver/lesson_files.h"
 
 namespace shardlings {
 
 namespace {
-
-constexpr std::string_view kBegin = "<!-- lessons: ./shardlings readme -->";
-constexpr std::string_view kEnd = "<!-- end of lessons -->";
 
 std::string table_of_lessons() {
   std::string table = "| | lesson | the one idea | extends |\n|---|---|---|---|\n";
@@ -23,37 +25,89 @@ std::string table_of_lessons() {
   return table;
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file) fail(ExitCode::no_input, "{} cannot be read", path);
-  return content.str();
+std::string program(const char* name) {
+  build_target(name, name);
+  return fmt::format("{}/bin/{}", kBuildFolder, name);
+}
+
+// What the golden run of a lesson prints at its end.
+std::string golden_output(const std::string& lesson) {
+  const std::string report = fmt::format("tests/golden/{}.json", lesson);
+  const std::string text =
+      output_of({"env", "-C", kSourceFolder, "COLUMNS=96", program("report"), "--measured", report});
+  if (text.empty()) fail(ExitCode::no_input, "{} cannot be read", report);
+  return "```\n" + text + "\n```\n";
+}
+
+// The memory rows of the course's sheet for some models, in f32 with one sequence.
+std::string budget_table(const std::string& lesson, const std::string& models) {
+  const std::string budget = program("budget");
+  const std::string sheet = fmt::format("{}/solutions/{}/budget.toml", kSourceFolder, lesson);
+  std::string names, rule = "|---|";
+  std::vector<std::pair<std::string, std::string>> lines;  // row name, cells
+  std::istringstream words(models);
+  for (std::string model; words >> model;) {
+    const auto json = nlohmann::json::parse(output_of({budget, sheet, "--model", model, "--json"}));
+    names += fmt::format(" {} |", model);
+    rule += "---|";
+    std::size_t next = 0;
+    for (const auto& row : json.at("rows")) {
+      if (row.at("table") != "memory") continue;
+      if (next == lines.size()) lines.emplace_back(row.at("name"), "");
+      lines[next++].second += fmt::format(
+          " {} |", format_bytes(static_cast<std::int64_t>(row.at("value").get<double>())));
+    }
+  }
+  std::string table = "| |" + names + "\n" + rule + "\n";
+  for (const auto& [name, cells] : lines) table += fmt::format("| {} |{}\n", name, cells);
+  return table;
+}
+
+// "<!-- budget table: gpt2 gpt3-175b -->", "<!-- golden output -->" and "<!-- lessons: ... -->"
+// begin a block that is written here; "<!-- end" ends it. `lesson` is the folder of the text.
+std::string with_fresh_blocks(const std::string& text, const std::string& lesson) {
+  const std::string budget = "<!-- budget table: ";
+  std::string fresh;
+  bool inside = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("<!-- end")) inside = false;
+    if (!inside) fresh += line + "\n";
+    std::string block;
+    if (line.starts_with("<!-- lessons:"))
+      block = table_of_lessons();
+    else if (line == "<!-- golden output -->")
+      block = golden_output(lesson);
+    else if (line.starts_with(budget))
+      block = budget_table(lesson, line.substr(budget.size(), line.find(" -->") - budget.size()));
+    if (block.empty()) continue;
+    fresh += block;
+    inside = true;
+  }
+  if (inside) fail(ExitCode::bad_data, "a block is not ended by a line <!-- end -->");
+  return fresh;
+}
+
+void refresh(const std::filesystem::path& path, bool check) {
+  const std::string old = content_of(path);
+  const std::string fresh = with_fresh_blocks(old, path.parent_path().filename());
+  if (fresh == old) return;
+  if (check)
+    fail(ExitCode::check_failed, "{}: its tables are old; ./shardlings readme renews them",
+         path.string());
+  write_file_atomically(path, fresh);
 }
 
 }  // namespace
 
-// Between two markers stands a table made from the catalogue. --check only tells whether it is up
-// to date.
+// Tables and outputs in README.md and the lessons' texts. --check only tells whether they are up to
+// date.
 int refresh_readme(Arguments arguments) {
   const bool check = !arguments.empty() && arguments[0] == "--check";
   if (check) arguments = arguments.subspan(1);
-  const std::string path =
-      arguments.empty() ? fmt::format("{}/README.md", kSourceFolder) : arguments[0];
-
-  const std::string old = content_of(path);
-  const auto begin = old.find(kBegin);
-  const auto end = old.find(kEnd);
-  if (begin == old.npos || end == old.npos || end < begin)
-    fail(ExitCode::bad_data, "{} has no lines \"{}\" and \"{}\"", path, kBegin, kEnd);
-  const std::string fresh =
-      old.substr(0, begin + kBegin.size()) + "\n" + table_of_lessons() + old.substr(end);
-
-  if (fresh == old) return 0;
-  if (check)
-    fail(ExitCode::check_failed, "{}: the table of lessons is old; ./shardlings readme renews it",
-         path);
-  write_file_atomically(path, fresh);
+  if (!arguments.empty()) return refresh(arguments[0], check), 0;
+  refresh(std::filesystem::path(kSourceFolder) / "README.md", check);
+  for (const Lesson& lesson : lessons()) refresh(lesson_file(lesson, "README.md"), check);
   return 0;
 }
 

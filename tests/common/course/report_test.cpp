@@ -135,6 +135,14 @@ TEST_CASE("formulas, budgets and verdicts appear when there are any") {
 )") != std::string::npos);
 }
 
+TEST_CASE("the trade says what is saved and what it costs") {
+  CHECK(report_text(small_report(), {}).find("trade") == std::string::npos);
+  CHECK(report_text(full_report(), {}).find(R"(
+the trade against lesson 01
+  memory -5 B, FLOPs +1e+18, bubble +0.25 ms
+)") != std::string::npos);
+}
+
 TEST_CASE("only the largest owners are shown") {
   Report report = small_report();
   report.memory[0][0].owners_at_peak.assign(20, {"block", 1});
