@@ -15,12 +15,27 @@
 
 namespace shardlings {
 
+// 1/k! for k = 0 ... 13.
+template <class T>
+struct InverseFactorials {
+  T values[14];
+  constexpr InverseFactorials() : values{} {
+    double value = 1;
+    for (int k = 0; k < 14; ++k) {
+      if (k > 0) value /= k;
+      values[k] = static_cast<T>(value);
+    }
+  }
+  SHARDLINGS_KERNEL constexpr T operator[](int k) const { return values[k]; }
+};
+
 template <class T>
 struct ExpConstants;
 
 template <>
 struct ExpConstants<float> {
   using Integer = std::int32_t;
+  static constexpr InverseFactorials<float> kInverseFactorials{};
   static constexpr int kDegree = 6, kMantissaBits = 23, kBias = 127;
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
@@ -31,6 +46,7 @@ struct ExpConstants<float> {
 template <>
 struct ExpConstants<double> {
   using Integer = std::int64_t;
+  static constexpr InverseFactorials<double> kInverseFactorials{};
   static constexpr int kDegree = 13, kMantissaBits = 52, kBias = 1023;
   static constexpr double kLog2E = 1.4426950408889634;
   static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860682030941723212e-6;
@@ -52,8 +68,8 @@ SHARDLINGS_KERNEL inline T fast_exp(T x) {
   const T shifted = inside * C::kLog2E + C::kRound;
   const T n = shifted - C::kRound;
   const T r = (inside - n * C::kLn2High) - n * C::kLn2Low;
-  T sum = 1;
-  for (int k = C::kDegree; k >= 1; --k) sum = 1 + sum * r / static_cast<T>(k);
+  T sum = C::kInverseFactorials[C::kDegree];
+  for (int k = C::kDegree - 1; k >= 0; --k) sum = sum * r + C::kInverseFactorials[k];
   // n reaches kBias + 1 at the very top, so that 2^n is applied in two halves.
   const Integer whole = std::bit_cast<Integer>(shifted) - std::bit_cast<Integer>(C::kRound);
   const Integer half = whole / 2;
