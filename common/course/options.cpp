@@ -115,7 +115,7 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kMachine, "--backend", "NAME", "cpu, guarded (host reads fault) or cuda",
        Word{&o.backend, {"cpu", "guarded", "cuda"}}},
       {kMachine, "--threads", "N", "of the kernels; 0: one per core", Whole{&o.threads, 0, 4096}},
-      {kMachine, "--device-memory", "SIZE", "cap it, for instance at 48MiB; without it, no cap",
+      {kMachine, "--device-memory", "SIZE", "cap it, for instance at 40MiB; without it, no cap",
        Bytes{&o.device_memory_bytes}},
   };
   for (const Knob& knob : card.knobs) {

@@ -62,7 +62,8 @@ struct LessonCard {
   std::string_view title = {};  // the one idea, in a line
   Options defaults = {};
   std::vector<Knob> knobs = {};
-  std::vector<std::string_view> letters_to_find = {};  // that the hand budget is not given
+  std::vector<std::string_view> letters_to_find = {};   // that the hand budget is not given
+  std::vector<std::string_view> rows_to_estimate = {};  // where within 1 % of a real size will do
 };
 
 // "01_training_step": the folder of the lesson, and of its reports below runs/.

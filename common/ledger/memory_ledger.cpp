@@ -39,9 +39,9 @@ MemoryLedger::Entry MemoryLedger::add(std::int64_t bytes, Category category,
   const std::int64_t in_use = now_.total();
   if (bytes > cap_bytes_ - in_use)
     throw OutOfMemory(
-        fmt::format("out of {} memory: {} asks for {}, and {} of {} are in use; see what is alive",
-                    tier_, owner, format_bytes(bytes), format_bytes(in_use),
-                    format_bytes(cap_bytes_)),
+        fmt::format(
+            "out of {} memory: {} asks for {}, and {} of {} are free; this is alive:", tier_, owner,
+            format_bytes(bytes), format_bytes(cap_bytes_ - in_use), format_bytes(cap_bytes_)),
         table());
   live_.emplace(next_entry_, Record{std::string(owner), category, bytes});
   now_[category] += bytes;

@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
                                 {.number = 1,
                                  .slug = "training_step",
                                  .title = "One transformer, one device, four columns",
-                                 .letters_to_find = {"P"}},
+                                 .letters_to_find = {"P"},
+                                 .rows_to_estimate = {"activations", "model_and_activations"}},
                                 shardlings::lesson01::lesson_main);
 }

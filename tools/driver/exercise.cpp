@@ -40,7 +40,8 @@ int reset_exercise(Arguments arguments) {
     write_file_atomically(exercise_file(lesson, name),
                           skeleton(content_of(solution), shown(solution)));
   }
-  progress.of(lesson) = {};
+  LessonState& state = progress.of(lesson);
+  state = {.drill = state.drill};  // a diagnosis once made is not forgotten
   progress.save();
   fmt::print("Exercise {} is as it was at first. Your version is kept in {}\n", lesson.id,
              shown(backup));

@@ -43,7 +43,7 @@ int show_next_step(Arguments) {
       fmt::print("  [{}] {:8}{}\n", done ? 'x' : ' ', what, how);
     };
     line(has_run(lesson), "run", fmt::format("./shardlings run {}", lesson.id));
-    line(false, "read", shown(lesson_file(lesson, "README.md")));
+    fmt::print("   -  {:8}{}\n", "read", shown(lesson_file(lesson, "README.md")));
     line(state.budget, "budget", shown(exercise_file(lesson, "budget.toml")));
     line(state.code, "code", shown(exercise_file(lesson, "exercise.cpp")));
     if (has_drill(lesson))

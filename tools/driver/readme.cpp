@@ -33,8 +33,8 @@ std::string program(const char* name) {
 // What the golden run of a lesson prints at its end.
 std::string golden_output(const std::string& lesson) {
   const std::string report = fmt::format("tests/golden/{}.json", lesson);
-  const std::string text =
-      output_of({"env", "-C", kSourceFolder, "COLUMNS=96", program("report"), "--measured", report});
+  const std::string text = output_of(
+      {"env", "-C", kSourceFolder, "COLUMNS=96", program("report"), "--measured", report});
   if (text.empty()) fail(ExitCode::no_input, "{} cannot be read", report);
   return "```\n" + text + "\n```\n";
 }

@@ -160,7 +160,7 @@ TEST_CASE("above the cap: exit code 75, a table of the largest owners, and nothi
     CHECK(error.code() == ExitCode::out_of_memory);
     CHECK(static_cast<int>(error.code()) == 75);
     CHECK_THAT(error.what(), Contains("device memory: scores asks for 75 B"));
-    CHECK_THAT(error.what(), Contains("926 B of 1000 B are in use"));
+    CHECK_THAT(error.what(), Contains("74 B of 1000 B are free"));
     CHECK(std::string(error.what()).find('\n') == std::string::npos);
     const std::string& table = error.table();
     for (const char* line : {"parameters", "800 B", "workspace", "126 B", "largest owners",
