@@ -78,6 +78,7 @@ template <class T>
 std::vector<T> Tensor::to_host() const {
   CHECK(dtype_ == kDTypeOf<T>, "a {} tensor is read as {}", name_of(dtype_), name_of(kDTypeOf<T>));
   std::vector<T> values(static_cast<std::size_t>(elements()));
+  if (values.empty()) return values;
   const MatrixRef m = matrix();
   const auto row_bytes = static_cast<std::int64_t>(sizeof(T)) * m.columns;
   if (is_contiguous()) {
@@ -98,7 +99,7 @@ void Tensor::from_host(std::span<const T> values) const {
   CHECK(is_contiguous(), "only contiguous tensors are uploaded, got a view of {}", shape_.text());
   CHECK(static_cast<std::int64_t>(values.size()) == elements(), "{} values for a tensor of {}",
         values.size(), shape_.text());
-  device().upload(data(), values.data(), bytes());
+  if (!values.empty()) device().upload(data(), values.data(), bytes());
 }
 
 template std::vector<float> Tensor::to_host() const;
