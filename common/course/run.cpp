@@ -140,9 +140,13 @@ std::int64_t Run::load(const StoredTensors& tensors) {
 }
 
 void Run::save(const StoredTensors& tensors) const {
+  write_report(report_, options_.output);  // whatever fails from here on, the losses are kept
+  if (!options_.save.empty()) save_state(tensors);
   if (!options_.export_to.empty())
     export_gpt2(options_.export_to, options_.size, tensors.parameters);
-  if (options_.save.empty()) return;
+}
+
+void Run::save_state(const StoredTensors& tensors) const {
   TrainingState state = training_state(options_, tensors);
   state.step = steps_done_;
   const std::filesystem::path path = save_training_state(options_.save, state);
@@ -190,7 +194,7 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
     if (options_.evaluate_every_steps > 0 && step % options_.evaluate_every_steps == 0)
       progress.say(fmt::format("step {}: held-out loss {:.3f} after {:.0f} s", step,
                                held_out_loss(evaluate), seconds_since(start)));
-    if (stop_requested()) {
+    if (stop_requested() && step < options_.steps) {
       report_.ending = Ending::stopped;
       progress.say(fmt::format("asked to stop: step {} is done, the report follows", step));
       break;

@@ -74,6 +74,7 @@ class Run {
 
  private:
   double held_out_loss(const Evaluate& evaluate) const;
+  void save_state(const StoredTensors& tensors) const;
 
   const LessonCard card_;
   Options options_;

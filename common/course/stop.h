@@ -4,9 +4,9 @@
 
 namespace shardlings {
 
-// From here on SIGINT, SIGTERM and SIGUSR1 ask this process to stop, and a second one ends it.
-// Writing to a pipe that nobody reads, or beyond the file size limit, fails like any other write
-// instead of killing the process.
+// From here on SIGINT, SIGTERM and SIGUSR1 ask this process to stop, and a second one, more than
+// 200 ms later, ends it. Writing to a pipe that nobody reads, or beyond the file size limit, fails
+// like any other write instead of killing the process.
 void install_stop_handlers();
 
 // Whether somebody asked. Safe to call from any thread; true for good.

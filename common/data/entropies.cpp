@@ -1,5 +1,7 @@
 #include "data/entropies.h"
 
+#include <algorithm>
+
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -35,8 +37,10 @@ double conditional_entropy(std::span<const std::uint8_t> bytes, std::size_t orde
 }  // namespace
 
 Entropies entropies(std::span<const std::uint8_t> bytes) {
-  return {conditional_entropy(bytes, 0), conditional_entropy(bytes, 1),
-          conditional_entropy(bytes, 2)};
+  const auto of_order = [&](std::size_t order) {
+    return std::max(0.0, conditional_entropy(bytes, order));  // rounding may go below
+  };
+  return {of_order(0), of_order(1), of_order(2)};
 }
 
 }  // namespace shardlings

@@ -19,6 +19,11 @@ std::vector<std::uint8_t> read_whole(const std::filesystem::path& path) {
   const auto cannot_read = [&](int reason) {
     fail(ExitCode::no_input, "cannot read {}: {}", path.string(), std::strerror(reason));
   };
+  std::error_code unknown;
+  const std::filesystem::file_type type = std::filesystem::status(path, unknown).type();
+  using std::filesystem::file_type;
+  if (type == file_type::fifo || type == file_type::character || type == file_type::socket)
+    fail(ExitCode::no_input, "cannot read {}: a plain file is expected", path.string());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (file == nullptr) cannot_read(errno);

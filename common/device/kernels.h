@@ -101,7 +101,7 @@ struct AdamWKernel {
         learning_rate(static_cast<T>(op.learning_rate)),
         beta1(static_cast<T>(op.beta1)),
         beta2(static_cast<T>(op.beta2)),
-        rest1(static_cast<T>(1 - op.beta1)),  // in double: in f32, 1 - 0.999 is off by 5e-5
+        rest1(static_cast<T>(1 - op.beta1)),  // in double: in f32, 1 - 0.999 is off by 1.3e-5
         rest2(static_cast<T>(1 - op.beta2)),
         epsilon(static_cast<T>(op.epsilon)),
         decay(static_cast<T>(op.decay)),

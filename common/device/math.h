@@ -1,4 +1,4 @@
-// Functions that compilers can vectorise: no branches, no tables, no calls.
+// Functions that compilers can vectorise: no branches, no calls.
 #pragma once
 
 #include <bit>

@@ -30,7 +30,7 @@ struct Matmul {
   MatrixRef c, a, b;
   const void* bias = nullptr;
   bool transpose_a = false, transpose_b = false;  // Requires: at most one
-  bool accumulate = false;  // Requires: no bias
+  bool accumulate = false;                        // Requires: no bias
 };
 
 // sum[c] = sum over rows r of x[r, c], or += it.
@@ -187,7 +187,7 @@ struct TokensRef {
 // o = softmax(scale * q k^T) v per head, causal, and the log-sum-exp of each row's scores
 // (B x H x query_tokens). A query that sees no key gets o = 0 and log-sum-exp -infinity.
 //
-// Scores live in tiles (Dao et al. 2022, FlashAttention, arXiv:2205.14135, algorithm 1) and are
+// Scores live in tiles (Dao 2023, FlashAttention-2, arXiv:2307.08691, algorithm 1) and are
 // recomputed in backward, unless `probabilities` (B x H x query_tokens x key_tokens) is there to
 // keep them.
 struct AttentionForward {
@@ -210,7 +210,8 @@ struct AttentionBackward {
   const void* probabilities = nullptr;
 };
 
-// AdamW with decoupled decay (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2):
+// AdamW with decoupled decay (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2, whose lambda
+// is our learning_rate * decay, as in PyTorch):
 //   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,
 //   w -= learning_rate * (m / (1 - beta1^step) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay w)
 struct AdamW {

@@ -89,7 +89,7 @@ Tensor Block::forward(const Tensor& x, SavedTensors& saved) {
 }
 
 Tensor Block::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients& weights) {
-  // y = x + f(x) has d_x = d_y + f'(d_y).
+  // y = x + f(x) has d_x = d_y + f'(x)^T d_y.
   const auto residual = [&](const Tensor& d_sum, std::initializer_list<Layer*> branch) {
     Tensor d_branch = d_sum;
     for (Layer* layer : branch) d_branch = layer->backward(d_branch, saved, weights);

@@ -1,8 +1,8 @@
 // GPT-2: embedding, L blocks, head (Radford et al. 2019; pre-norm, biases everywhere, tied output
 // matrix).
 //
-// Parameter names, shapes and initial deviations are those of the published GPT-2 checkpoints.
-// P = V D + T D + L (12 D^2 + 13 D) + 2 D parameters.
+// Parameter names and shapes are those of the published GPT-2 checkpoints, initial deviations those
+// of Hugging Face's GPT-2. P = V D + T D + L (12 D^2 + 13 D) + 2 D parameters.
 #pragma once
 
 #include "base/model_size.h"

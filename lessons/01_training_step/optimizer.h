@@ -7,9 +7,9 @@
 namespace shardlings::lesson01 {
 
 struct Schedule {
-  double peak = 2e-3;
-  std::int64_t warmup_steps = 20;
-  std::int64_t total_steps = 600;
+  double peak = 0;
+  std::int64_t warmup_steps = 0;
+  std::int64_t total_steps = 0;
 
   // Linear warm-up to the peak, then half a cosine down to a tenth of it. `step` counts from 1.
   double learning_rate(std::int64_t step) const;

@@ -28,11 +28,7 @@ class SavedTensors {
   }
   SavedTensors(SavedTensors&& other) noexcept
       : stack_(std::exchange(other.stack_, {})), keeps_(other.keeps_) {}
-  SavedTensors& operator=(SavedTensors&& other) noexcept {
-    std::swap(stack_, other.stack_);
-    std::swap(keeps_, other.keeps_);
-    return *this;
-  }
+  SavedTensors& operator=(SavedTensors&&) = delete;
 
   void push(const Tensor& tensor) {
     if (!keeps_) return;

@@ -31,8 +31,14 @@ TEST_CASE("one signal asks to stop, a second one ends the process with 75") {
   CHECK(status_of_child([] {}) == 0);
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     CHECK(status_of_child([=] { ::raise(signal); }) == 1);
+    // Two at once are one request: a launcher signals a process and then its group.
     CHECK(status_of_child([=] {
             ::raise(signal);
+            ::raise(SIGTERM);
+          }) == 1);
+    CHECK(status_of_child([=] {
+            ::raise(signal);
+            ::usleep(300'000);
             ::raise(SIGTERM);
           }) == 75);
   }
