@@ -107,10 +107,12 @@ Report start_report(const LessonCard& card, const Options& options) {
 Run::Run(const LessonCard& card, const Options& options)
     : card_(card),
       options_(options),
-      out_(options.quiet ? std::fopen("/dev/null", "w") : stdout),
+      nowhere_(options.quiet ? std::fopen("/dev/null", "w") : nullptr, &std::fclose),
+      out_(options.quiet ? nowhere_.get() : stdout),
       world_(options),
       text_(open_text(options)),
       report_(start_report(card, options)) {
+  CHECK(out_ != nullptr, "/dev/null cannot be opened");
   // Better refused now than after the training: the report's place, a malformed sheet.
   make_directory(options.output);
   const std::filesystem::path path = sheet_path(card, options.sheet);

@@ -78,6 +78,7 @@ class Run {
 
   const LessonCard card_;
   Options options_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;  // where a quiet run's words go
   std::FILE* out_;
   std::optional<Sheet> sheet_;
   World world_;

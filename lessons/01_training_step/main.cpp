@@ -34,7 +34,10 @@ struct Trainer {
                  .total_steps = run.options().steps},
         max_norm(run.options().clip) {
     // Their storage is there from the start and stays: backward writes into it.
-    for (Parameter* parameter : parameters) parameter->open_gradient(), parameter->clear_gradient();
+    for (Parameter* parameter : parameters) {
+      parameter->open_gradient();
+      parameter->clear_gradient();
+    }
   }
 
   Gpt model;
