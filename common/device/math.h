@@ -34,9 +34,9 @@ struct ExpConstants;
 
 template <>
 struct ExpConstants<float> {
-  using Integer = std::int32_t;
+  using Integer = std::uint32_t;
   static constexpr InverseFactorials<float> kInverseFactorials{};
-  static constexpr int kDegree = 6, kMantissaBits = 23, kBias = 127;
+  static constexpr int kDegree = 6, kMantissaBits = 23;
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   static constexpr float kLargest = 88.72283f, kSmallest = -87.33654f;
@@ -45,9 +45,9 @@ struct ExpConstants<float> {
 
 template <>
 struct ExpConstants<double> {
-  using Integer = std::int64_t;
+  using Integer = std::uint64_t;
   static constexpr InverseFactorials<double> kInverseFactorials{};
-  static constexpr int kDegree = 13, kMantissaBits = 52, kBias = 1023;
+  static constexpr int kDegree = 13, kMantissaBits = 52;
   static constexpr double kLog2E = 1.4426950408889634;
   static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860682030941723212e-6;
   static constexpr double kLargest = 709.782712893384, kSmallest = -708.396418532264;
@@ -70,15 +70,12 @@ SHARDLINGS_KERNEL inline T fast_exp(T x) {
   const T r = (inside - n * C::kLn2High) - n * C::kLn2Low;
   T sum = C::kInverseFactorials[C::kDegree];
   for (int k = C::kDegree - 1; k >= 0; --k) sum = sum * r + C::kInverseFactorials[k];
-  // n reaches kBias + 1 at the very top, so that 2^n is applied in two halves.
-  const Integer whole = std::bit_cast<Integer>(shifted) - std::bit_cast<Integer>(C::kRound);
-  const Integer half = whole / 2;
-  const auto power = [](Integer k) {
-    return std::bit_cast<T>(static_cast<Integer>((k + C::kBias) << C::kMantissaBits));
-  };
-  const T result = sum * power(half) * power(whole - half);
+  // 2^n by adding n to the sum's exponent. The low bits of kRound are zero, so that shifting leaves n
+  // alone.
+  const Integer exponent = std::bit_cast<Integer>(shifted) << C::kMantissaBits;
+  const T result = std::bit_cast<T>(std::bit_cast<Integer>(sum) + exponent);
   const T not_small = x < C::kSmallest ? T{0} : result;
-  return x > C::kLargest ? std::numeric_limits<T>::infinity() : not_small;
+  return x <= C::kLargest ? not_small : x + std::numeric_limits<T>::infinity();  // infinity or NaN
 }
 
 // 1 / (1 + e^-x)

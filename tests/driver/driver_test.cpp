@@ -40,7 +40,7 @@ TEST_CASE("the list has the lessons of the catalogue") {
 TEST_CASE("every command is in the help and explains itself") {
   const Outcome help = driver("--help");
   REQUIRE(help.code == 0);
-  for (const std::string command : {"run", "list", "text", "test", "doctor", "readme"}) {
+  for (const std::string command : {"run", "list", "text", "bench", "test", "doctor", "readme"}) {
     REQUIRE(contains(help.output, "\n  " + command + " "));
     const Outcome own = driver(command + " --help");
     REQUIRE(own.code == 0);

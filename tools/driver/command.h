@@ -33,6 +33,7 @@ int list_lessons(Arguments arguments);
 int show_next_step(Arguments arguments);  // also the bare call
 int make_text(Arguments arguments);
 int make_slides(Arguments arguments);
+int run_benchmarks(Arguments arguments);
 int run_tests(Arguments arguments);
 int report_environment(Arguments arguments);
 int refresh_readme(Arguments arguments);

@@ -84,7 +84,7 @@ int report_environment(Arguments) {
   const char* title = "packages";
   for (const auto& [name, use] : packages()) {
     const std::string version = output_of({"dpkg-query", "-W", "-f", "${Version}", name});
-    show(title, fmt::format("{:20}{}", name, or_else(version, "not installed")) +
+    show(title, fmt::format("{:22}{}", name, or_else(version, "not installed")) +
                     (version.empty() && use != "build" ? " (for " + use + ")" : ""));
     title = "";
   }

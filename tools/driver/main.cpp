@@ -28,6 +28,8 @@ constexpr Command kCommands[] = {
     {"list", "", "the lessons, and how far you are", 0, list_lessons},
     {"text", "NAME [FILE]", "put a real text under data/, to train on", 2, make_text},
     {"slides", "", "build the slides of all lessons", 0, make_slides},
+    {"bench", "[steps|ops|peers] [--save NAME]", "how fast it is here, against what is possible", 3,
+     run_benchmarks},
     {"test", "[--slow] [ctest options]", "build everything and run the test suite", -1, run_tests},
     {"doctor", "", "this environment, to paste into a report", 0, report_environment},
     {"readme", "[--check] [FILE]", "renew the tables in README.md and the lesson texts", 2,

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -59,9 +60,23 @@ void multiply_row(T* row, std::int64_t n, T factor) {
   kRow.each(n, [=](std::int64_t i) { row[i] *= factor; });
 }
 
+// Hides what queries may not see, so that all rows of a tile are equally long: whole vectors, no
+// remainders. (A pass of its own: a vector that has just been stored in parts is slow to load.)
 template <class T>
-void clear_from(T* row, std::int64_t begin, std::int64_t end) {
-  std::fill(row + begin, row + end, T{0});
+void mask(const Block<T>& scores, const AttentionSizes& sizes, std::int64_t query,
+          std::int64_t key) {
+  for (std::int64_t i = 0; i < scores.rows; ++i) {
+    const std::int64_t n = visible(sizes, query + i, key, scores.columns);
+    std::fill(scores.row(i) + n, scores.row(i) + scores.columns,
+              -std::numeric_limits<T>::infinity());
+  }
+}
+
+// What to subtract from scores before exp: their maximum or log-sum-exp, but 0 where a query has
+// seen no key yet, so that its hidden scores become 0, not NaN.
+template <class T>
+T finite(T x) {
+  return x == -std::numeric_limits<T>::infinity() ? T{0} : x;
 }
 
 // One row of scores becomes exp(score - maximum), with the running maximum and sum of all tiles of
@@ -69,10 +84,9 @@ void clear_from(T* row, std::int64_t begin, std::int64_t end) {
 // & Gimelshein 2018, arXiv:1805.02867).
 template <class T>
 T online_softmax(T* p, std::int64_t n, T scale, T& maximum, T& sum) {
-  if (n == 0) return 1;
   const T old = maximum;
   maximum = std::max(old, scale * kRow.max(n, [=](std::int64_t j) { return p[j]; }));
-  const T now = maximum;
+  const T now = finite(maximum);
   kRow.each(n, [=](std::int64_t j) { p[j] = fast_exp(scale * p[j] - now); });
   const T shrink = fast_exp(old - now);
   sum = sum * shrink + kRow.sum(n, [=](std::int64_t j) { return p[j]; });
@@ -100,17 +114,17 @@ void forward_of_head(const AttentionForward& op, const Cpu& cpu, std::int64_t ta
     maximum.fill(-std::numeric_limits<T>::infinity());
     sum.fill(0);
     set_zero(o_tile);
+    if (kept) set_zero(scores_of<T>(nullptr, kept, sizes, query, queries, 0, sizes.key_tokens));
     for (std::int64_t key = 0; key < sizes.key_tokens; key += key_tile) {
       const std::int64_t left = std::min(key_tile, sizes.key_tokens - key);
-      const std::int64_t keys = kept ? left : visible(sizes, query + queries - 1, key, left);
+      const std::int64_t keys = visible(sizes, query + queries - 1, key, left);
       if (keys == 0) break;
       const Block<T> p = scores_of<T>(scratch_tile<T>(0), kept, sizes, query, queries, key, keys);
       set_zero(p);
       multiply_add(p, q_tile, k.rows_from(key, keys), Transposed::b);
+      mask(p, sizes, query, key);
       for (std::int64_t i = 0; i < queries; ++i) {
-        const std::int64_t n = visible(sizes, query + i, key, keys);
-        clear_from(p.row(i), n, keys);
-        const T shrink = online_softmax(p.row(i), n, scale, maximum[i], sum[i]);
+        const T shrink = online_softmax(p.row(i), keys, scale, maximum[i], sum[i]);
         if (key > 0) multiply_row(o_tile.row(i), K, shrink);
       }
       multiply_add(o_tile, p, v.rows_from(key, keys), Transposed::none);
@@ -161,20 +175,19 @@ void backward_of_head(const AttentionBackward& op, const Cpu& cpu, std::int64_t 
       if (!kept) {
         set_zero(p);
         multiply_add(p, q_tile, k_tile, Transposed::b);
+        mask(p, sizes, query, key);
       }
       set_zero(d_s);
       multiply_add(d_s, d_o_tile, v_tile, Transposed::b);
       for (std::int64_t i = 0; i < queries; ++i) {
         T *p_row = p.row(i), *d_s_row = d_s.row(i);
         const T *o_row = o.row(query + i), *d_o_row = d_o_tile.row(i);
-        const std::int64_t n = visible(sizes, query + i, key, keys);
-        const T total = log_sum_exp[query + i];
+        const T total = finite(log_sum_exp[query + i]);
         const T dot = kRow.sum(K, [=](std::int64_t j) { return o_row[j] * d_o_row[j]; });
         if (!kept)
-          kRow.each(n, [=](std::int64_t j) { p_row[j] = fast_exp(scale * p_row[j] - total); });
-        kRow.each(n, [=](std::int64_t j) { d_s_row[j] = scale * p_row[j] * (d_s_row[j] - dot); });
-        clear_from(p_row, n, keys);
-        clear_from(d_s_row, n, keys);
+          kRow.each(keys, [=](std::int64_t j) { p_row[j] = fast_exp(scale * p_row[j] - total); });
+        kRow.each(keys,
+                  [=](std::int64_t j) { d_s_row[j] = scale * p_row[j] * (d_s_row[j] - dot); });
       }
       multiply_add(d_v.rows_from(key, keys), p, d_o_tile, Transposed::a);
       multiply_add(d_q_tile, d_s, k_tile, Transposed::none);

@@ -9,7 +9,7 @@
 
 namespace shardlings {
 
-class CpuDevice final : public Device {
+class CpuDevice : public Device {
  public:
   // Requires: threads >= 1.
   CpuDevice(MemoryLedger& memory, WorkLedger& work, int threads);
@@ -22,10 +22,12 @@ class CpuDevice final : public Device {
   void wait(Stream, Event) override {}
   void synchronize(Stream) override {}
 
+ protected:
+  void run(const Operation& operation, Stream stream) override;
+
  private:
   void* acquire(std::int64_t bytes) override;
   void release(void* data, std::int64_t bytes) override;
-  void run(const Operation& operation, Stream stream) override;
 
   Cpu cpu_;
   // Released blocks by size. A training step asks for the same sizes in the same order every time,

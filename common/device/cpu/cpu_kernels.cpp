@@ -45,6 +45,41 @@ void each_column(std::int64_t rows, std::int64_t columns, const Cpu& cpu, const 
   });
 }
 
+// Sums over rows, per column: rows are added to a part per chunk of rows, in order, then the parts
+// to the result, in order.
+template <class T>
+class RowSums {
+ public:
+  // add_row(r, part) adds row r to part[0 ... columns).
+  template <class AddRow>
+  RowSums(std::int64_t rows, std::int64_t columns, const Cpu& cpu, const AddRow& add_row)
+      : chunks_((rows + kRowsPerChunk - 1) / kRowsPerChunk), columns_(columns) {
+    // The calling thread's, kept from call to call.
+    thread_local std::vector<T> memory;
+    memory.assign(static_cast<std::size_t>(chunks_ * columns), T{0});
+    parts_ = memory.data();
+    parallel_for(cpu, chunks_, [&](std::int64_t chunk) {
+      const std::int64_t end = std::min(rows, (chunk + 1) * kRowsPerChunk);
+      for (std::int64_t r = chunk * kRowsPerChunk; r < end; ++r)
+        add_row(r, parts_ + chunk * columns);
+    });
+  }
+
+  // sums[c] = the sum of column first + c, or += it, for 0 <= c < count.
+  void write(T* sums, std::int64_t first, std::int64_t count, bool accumulate) const {
+    if (!accumulate) std::fill_n(sums, count, T{0});
+    for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+      const T* part = parts_ + chunk * columns_ + first;
+      CpuRow{}.each(count, [=](std::int64_t c) { sums[c] += part[c]; });
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kRowsPerChunk = 64;
+  std::int64_t chunks_, columns_;
+  T* parts_;
+};
+
 template <class T>
 void sum_in_double(const Sum& op, const Cpu& cpu) {
   const T* x = cpu.at<T>(op.x);
@@ -127,10 +162,13 @@ void run(const AdamW& op, const Cpu& cpu) {
 
 void run(const ColumnSum& op, const Cpu& cpu) {
   with_real_type(op.dtype, [&]<class T>(T) {
-    T* sum = cpu.at<T>(op.sum);
-    if (!op.accumulate) std::fill_n(sum, op.x.columns, T{0});
-    each_column(op.x.rows, op.x.columns, cpu,
-                ColumnSumKernel<T>{sum, cpu.at<T>(op.x.data), op.x.stride});
+    const T* x = cpu.at<T>(op.x.data);
+    const std::int64_t columns = op.x.columns, stride = op.x.stride;
+    const RowSums<T> sums(op.x.rows, columns, cpu, [=](std::int64_t r, T* part) {
+      const ColumnSumKernel<T> kernel{part, x, stride};
+      CpuRow{}.each(columns, [=](std::int64_t c) { kernel(r, c); });
+    });
+    sums.write(cpu.at<T>(op.sum), 0, columns, op.accumulate);
   });
 }
 
@@ -148,18 +186,18 @@ void run(const LayerNormBackward& op, const Cpu& cpu) {
   with_real_type(op.dtype, [&]<class T>(T) {
     const T *x = cpu.at<T>(op.x), *mean = cpu.at<T>(op.mean),
             *inverse_deviation = cpu.at<T>(op.inverse_deviation), *d_y = cpu.at<T>(op.d_y);
-    T *d_weight = cpu.at<T>(op.d_weight), *d_bias = cpu.at<T>(op.d_bias);
-    if (!op.accumulate) {
-      std::fill_n(d_weight, op.D, T{0});
-      std::fill_n(d_bias, op.D, T{0});
-    }
-    // The weight gradients first: d_x may be written over d_y.
-    each_column(
-        op.rows, op.D, cpu,
-        LayerNormWeightGradientKernel<T>{d_weight, d_bias, x, mean, inverse_deviation, d_y, op.D});
-    each_row(op.rows, op.D, cpu,
-             LayerNormBackwardKernel<T>{cpu.at<T>(op.d_x), x, mean, inverse_deviation,
-                                        cpu.at<T>(op.weight), d_y, op.D});
+    const std::int64_t D = op.D;
+    const LayerNormBackwardKernel<T> to_d_x{cpu.at<T>(op.d_x),    x,   mean, inverse_deviation,
+                                            cpu.at<T>(op.weight), d_y, D};
+    const RowSums<T> sums(op.rows, 2 * D, cpu, [=](std::int64_t r, T* part) {
+      // The weight gradients first: d_x may be written over d_y.
+      const LayerNormWeightGradientKernel<T> to_part{part, part + D, x, mean, inverse_deviation,
+                                                     d_y,  D};
+      CpuRow{}.each(D, [=](std::int64_t c) { to_part(r, c); });
+      to_d_x(r, CpuRow{});
+    });
+    sums.write(cpu.at<T>(op.d_weight), 0, D, op.accumulate);
+    sums.write(cpu.at<T>(op.d_bias), D, D, op.accumulate);
   });
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -13,22 +12,28 @@
 
 namespace shardlings {
 
+// Not inlined, so that a task is compiled once, as plain serial code: inside an OpenMP loop, GCC
+// vectorises less.
+template <class Body>
+[[gnu::noinline]] void run_task(const Body& body, std::int64_t task) {
+  body(task);
+}
+
 // body(task) for 0 <= task < tasks.
 template <class Body>
 void parallel_for(const Cpu& cpu, std::int64_t tasks, const Body& body) {
   if (tasks == 1 || cpu.threads == 1) {
-    for (std::int64_t task = 0; task < tasks; ++task) body(task);
+    for (std::int64_t task = 0; task < tasks; ++task) run_task(body, task);
     return;
   }
 #pragma omp parallel for num_threads(cpu.threads) schedule(dynamic)
-  for (std::int64_t task = 0; task < tasks; ++task) body(task);
+  for (std::int64_t task = 0; task < tasks; ++task) run_task(body, task);
 }
 
-// The CPU's form of a row kernel's `row`: sums and maxima run in kLanes interleaved parts, which
-// vectorise, and the parts are combined in order.
+// The CPU's form of a row kernel's `row`. Sums and maxima run in as many interleaved parts as a
+// vector register has elements: their order depends on the compiler's target, not on threads.
+// (Inlined by force: GCC vectorises them only where it sees what f does.)
 struct CpuRow {
-  static constexpr std::int64_t kLanes = 16;
-
   template <class F>
   void each(std::int64_t n, const F& f) const {
 #pragma GCC ivdep
@@ -36,31 +41,20 @@ struct CpuRow {
   }
 
   template <class F>
-  auto sum(std::int64_t n, const F& f) const {
-    return combine(
-        n, f, [](auto a, auto b) { return a + b; }, decltype(f(0)){0});
+  [[gnu::always_inline]] auto sum(std::int64_t n, const F& f) const {
+    decltype(f(0)) total = 0;
+#pragma omp simd reduction(+ : total)
+    for (std::int64_t i = 0; i < n; ++i) total += f(i);
+    return total;
   }
 
   template <class F>
-  auto max(std::int64_t n, const F& f) const {
+  [[gnu::always_inline]] auto max(std::int64_t n, const F& f) const {
     using T = decltype(f(0));
-    return combine(
-        n, f, [](T a, T b) { return a > b ? a : b; }, -std::numeric_limits<T>::infinity());
-  }
-
- private:
-  template <class F, class Combine, class T>
-  static T combine(std::int64_t n, const F& f, const Combine& join, T start) {
-    std::array<T, kLanes> lanes;
-    lanes.fill(start);
-    std::int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes)
-      for (std::int64_t lane = 0; lane < kLanes; ++lane)
-        lanes[lane] = join(lanes[lane], f(i + lane));
-    for (std::int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] = join(lanes[lane], f(i));
-    T result = start;
-    for (const T lane : lanes) result = join(result, lane);
-    return result;
+    T largest = -std::numeric_limits<T>::infinity();
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t i = 0; i < n; ++i) largest = f(i) > largest ? f(i) : largest;
+    return largest;
   }
 };
 

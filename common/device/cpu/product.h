@@ -26,4 +26,17 @@ enum class Transposed { none, a, b };
 template <class T>
 void multiply_add(const Block<T>& c, const Block<T>& a, const Block<T>& b, Transposed transposed);
 
+// The same in two stages, so that threads can share what the first one does: each operand is copied
+// into the order in which the multiply-add loop reads it (Goto & van de Geijn 2008, "Anatomy of
+// high-performance matrix multiplication", section 4). `packed` takes as many elements as the
+// block has; `transposed` says that the block holds the operand's transpose.
+template <class T>
+void pack_left(T* packed, const Block<T>& a, bool transposed);
+template <class T>
+void pack_right(T* packed, const Block<T>& b, bool transposed);
+
+// c += a b. a is c.rows x depth, b is depth x c.columns, each packed as a whole.
+template <class T>
+void multiply_add_packed(const Block<T>& c, const T* a, const T* b, std::int64_t depth);
+
 }  // namespace shardlings

@@ -14,11 +14,12 @@ struct Sizes {
   std::int64_t rows, inner, columns;
 };
 
-// One row or column (a product with a vector), products of one, odd mixtures, and more rows or
-// columns than one task of the CPU takes.
-const std::vector<Sizes> kSizes{{1, 1, 1},    {1, 33, 3},    {33, 3, 1},   {3, 1, 33},
-                                {5, 7, 9},    {33, 65, 3},   {1023, 3, 7}, {3, 1023, 33},
-                                {7, 3, 1023}, {130, 33, 257}};
+// One row or column (a product with a vector), products of one, odd mixtures, and more rows,
+// columns and depth than a tile, a panel and a slice of the CPU's products have.
+const std::vector<Sizes> kSizes{{1, 1, 1},    {1, 33, 3},     {33, 3, 1},      {3, 1, 33},
+                                {5, 7, 9},    {33, 65, 3},    {1023, 3, 7},    {3, 1023, 33},
+                                {7, 3, 1023}, {130, 33, 257}, {259, 515, 387}, {2100, 5, 3},
+                                {3, 5, 3100}};
 
 std::string text(const Sizes& s) {
   return fmt::format("{} x {} x {}", s.rows, s.inner, s.columns);

@@ -1,0 +1,185 @@
+// bench_step CASE [options]: the time of lesson 01's training step, and where it goes.
+//
+//   --dtype f32|f64   --threads N   --steps N
+//   --export DIR      writes the initial weights as a GPT-2 checkpoint, for another program
+//   --record FILE     adds a record to the file
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "bench/machine.h"
+#include "bench/record.h"
+#include "bench/training.h"
+#include "course/world.h"
+
+namespace shardlings::lesson01 {
+
+namespace {
+
+struct Settings {
+  Case what;
+  DType dtype = DType::f32;
+  int threads = 1;
+  std::int64_t steps = 20;
+  std::string export_to = {}, record = {};
+};
+
+std::int64_t parse_count(const std::string& option, const std::string& value, std::int64_t most) {
+  const std::int64_t count = parse_integer(value, option);
+  if (count < 1 || count > most)
+    fail(ExitCode::usage, "{}: expected 1 to {}, got {}", option, most, value);
+  return count;
+}
+
+Settings parse(const std::vector<std::string>& words) {
+  if (words.size() % 2 == 0)
+    fail(ExitCode::usage, "bench_step takes a case, then pairs of option and value");
+  Settings settings{.what = case_named(words[0])};
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    const std::string &option = words[i], &value = words[i + 1];
+    if (option == "--dtype")
+      settings.dtype = dtype_named(value);
+    else if (option == "--threads")
+      settings.threads = static_cast<int>(parse_count(option, value, 4096));
+    else if (option == "--steps")
+      settings.steps = parse_count(option, value, 1'000'000);
+    else if (option == "--export")
+      settings.export_to = value;
+    else if (option == "--record")
+      settings.record = value;
+    else
+      fail(ExitCode::usage, "bench_step does not know {}", option);
+  }
+  return settings;
+}
+
+std::int64_t resident_peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+struct Measured {
+  std::vector<StepTime> steps;    // the shortest first
+  double peak = 0, clock_hz = 0;  // the best FLOPs and cycles per second around them
+  std::int64_t flops = 0, page_faults = 0;
+
+  // One of the steps, so that its parts add up to it.
+  const StepTime& median() const { return steps[steps.size() / 2]; }
+};
+
+Measured measure(Training& training, const Settings& settings) {
+  Measured m;
+  const auto measure_limits = [&] {
+    m.peak = std::max(m.peak, multiply_add_rate(settings.dtype, settings.threads));
+    m.clock_hz = std::max(m.clock_hz, clock_rate());
+  };
+  for (int i = 0; i < 2; ++i) training.step();  // the first steps ask the system for memory
+  const std::int64_t flops_before = training.work().model_flops;
+  for (std::int64_t i = 0; i < settings.steps; ++i) {
+    if (i == 0 || i == settings.steps / 2) measure_limits();
+    m.steps.push_back(training.step());
+    m.page_faults += m.steps.back().page_faults;
+  }
+  measure_limits();
+  m.flops = (training.work().model_flops - flops_before) / settings.steps;
+  std::ranges::sort(m.steps, {}, &StepTime::seconds);
+  return m;
+}
+
+Record record_of(const Settings& settings, const Training& training, const Measured& m) {
+  const auto& [name, size, B] = settings.what;
+  const StepTime& median = m.median();
+  const auto tokens = static_cast<double>(B * size.T);
+  Record record = new_record("step");
+  const auto add = [&](std::string member, auto value) {
+    record.push_back({std::move(member), {value}});
+  };
+  add("case", std::string(name));
+  add("dtype", std::string(name_of(settings.dtype)));
+  add("threads", std::int64_t{settings.threads});
+  const std::pair<const char*, std::int64_t> letters[] = {
+      {"L", size.L}, {"D", size.D}, {"H", size.H}, {"T", size.T}, {"V", size.V}, {"B", B}};
+  for (const auto& [letter, value] : letters) add(letter, value);
+  add("steps", settings.steps);
+  add("step_ms", 1e3 * median.seconds);
+  add("shortest_ms", 1e3 * m.steps.front().seconds);
+  add("longest_ms", 1e3 * m.steps.back().seconds);
+  add("tokens_per_second", tokens / median.seconds);
+  add("model_flops", m.flops);
+  add("gflops", static_cast<double>(m.flops) / median.seconds / 1e9);
+  add("peak_gflops", m.peak / 1e9);
+  add("share_of_peak", static_cast<double>(m.flops) / median.seconds / m.peak);
+  add("clock_ghz", m.clock_hz / 1e9);
+  add("flops_per_cycle", m.peak / m.clock_hz / settings.threads);
+  const double products = median.in_operations("matmul");
+  const double attention = median.in_operations("attention"), all = median.in_operations("");
+  add("products_ms", 1e3 * products);
+  add("attention_ms", 1e3 * attention);
+  add("rest_ms", 1e3 * (all - products - attention));
+  add("host_ms", 1e3 * (median.seconds - all));
+  add("booked_peak_bytes", training.memory().peak_bytes());
+  add("resident_peak_bytes", resident_peak_bytes());
+  add("page_faults_per_step",
+      static_cast<double>(m.page_faults) / static_cast<double>(settings.steps));
+  Json::Array losses;
+  for (std::size_t i = 0; i < 3; ++i) losses.push_back({training.losses()[i]});
+  add("losses", losses);
+  return record;
+}
+
+void print(const Settings& settings, const Record& record, const StepTime& median) {
+  const auto value = [&](std::string_view name) { return number(record, name); };
+  const auto line = [&](std::string_view what, double ms) {
+    fmt::print("  {:24}{:9.2f} ms {:4.0f} %\n", what, ms, 100 * ms / value("step_ms"));
+  };
+  const std::int64_t vector = flops_of_a_vector(settings.dtype);
+  fmt::print("{} {}, {} threads: L {}, D {}, H {}, T {}, V {}, B {}\n", word(record, "case"),
+             word(record, "dtype"), settings.threads, value("L"), value("D"), value("H"),
+             value("T"), value("V"), value("B"));
+  fmt::print("step: {:.2f} ms, median of {} ({:.2f} to {:.2f}); {:.0f} tokens/s\n",
+             value("step_ms"), settings.steps, value("shortest_ms"), value("longest_ms"),
+             value("tokens_per_second"));
+  fmt::print("{:.1f} GFLOP/s: {:.1f} % of {:.1f}, the best of multiply-adds between the steps\n",
+             value("gflops"), 100 * value("share_of_peak"), value("peak_gflops"));
+  fmt::print("(at {:.2f} GHz, {:.1f} FLOP per cycle and core; {} = one full vector, {} = two)\n",
+             value("clock_ghz"), value("flops_per_cycle"), vector, 2 * vector);
+  line("matrix products", value("products_ms"));
+  line("attention", value("attention_ms"));
+  line("other operations", value("rest_ms"));
+  for (const auto& [name, seconds] : other_operations(median, 0.005 * median.seconds))
+    line(fmt::format("  {}", name), 1e3 * seconds);
+  line("between operations", value("host_ms"));
+  fmt::print("memory: {} booked at the peak, {} resident; {:.2f} page faults a step\n",
+             format_bytes(static_cast<std::int64_t>(value("booked_peak_bytes"))),
+             format_bytes(static_cast<std::int64_t>(value("resident_peak_bytes"))),
+             value("page_faults_per_step"));
+}
+
+void run(const Settings& settings) {
+  Training training(settings.what, settings.dtype, settings.threads);
+  if (!settings.export_to.empty()) training.export_to(settings.export_to);
+  const Measured measured = measure(training, settings);
+  const Record record = record_of(settings, training, measured);
+  print(settings, record, measured.median());
+  fmt::print("losses: {:.8f} {:.8f} {:.8f}\n", training.losses()[0], training.losses()[1],
+             training.losses()[2]);
+  if (!settings.record.empty()) keep(settings.record, record);
+}
+
+}  // namespace
+
+}  // namespace shardlings::lesson01
+
+int main(int count, char** words) {
+  try {
+    using namespace shardlings::lesson01;
+    run(parse(std::vector<std::string>(words + 1, words + count)));
+    return 0;
+  } catch (const shardlings::Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
