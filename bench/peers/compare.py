@@ -33,6 +33,8 @@ def run_ours(options, folder, *more):
 def run_peer(options, folder, B):
     environment = dict(os.environ)
     environment.pop("GOMP_SPINCOUNT", None)  # the driver's, for our own threads
+    for library in ("OMP", "OPENBLAS"):  # each has threads of its own
+        environment[f"{library}_NUM_THREADS"] = str(options.threads)
     if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text():
         # OpenBLAS knows fewer processors by name than it has kernels for.
         environment.setdefault("OPENBLAS_CORETYPE", "SkylakeX")

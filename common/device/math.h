@@ -63,15 +63,13 @@ template <class T>
 SHARDLINGS_KERNEL inline T fast_exp(T x) {
   using C = ExpConstants<T>;
   using Integer = typename C::Integer;
-  T inside = x > C::kLargest ? C::kLargest : x;
-  inside = inside < C::kSmallest ? C::kSmallest : inside;
-  const T shifted = inside * C::kLog2E + C::kRound;
+  const T shifted = x * C::kLog2E + C::kRound;
   const T n = shifted - C::kRound;
-  const T r = (inside - n * C::kLn2High) - n * C::kLn2Low;
+  const T r = (x - n * C::kLn2High) - n * C::kLn2Low;
   T sum = C::kInverseFactorials[C::kDegree];
   for (int k = C::kDegree - 1; k >= 0; --k) sum = sum * r + C::kInverseFactorials[k];
   // 2^n by adding n to the sum's exponent. The low bits of kRound are zero, so that shifting leaves n
-  // alone.
+  // alone. Where x is out of range all this is nonsense, and is not taken.
   const Integer exponent = std::bit_cast<Integer>(shifted) << C::kMantissaBits;
   const T result = std::bit_cast<T>(std::bit_cast<Integer>(sum) + exponent);
   const T not_small = x < C::kSmallest ? T{0} : result;

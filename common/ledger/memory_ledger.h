@@ -66,9 +66,11 @@ class MemoryLedger {
 
   const std::string& tier() const { return tier_; }
   const MemoryUse& now() const { return now_; }
+  // What is alive now, by owner, largest first (storages of one owner and category added up).
+  std::vector<OwnerBytes> owners() const;
 
   // The highest total so far, and what was alive at the first instant it was reached: by category,
-  // and by owner, largest first (storages of one owner and category added up).
+  // and by owner.
   std::int64_t peak_bytes() const { return peak_bytes_; }
   const MemoryUse& at_peak() const;
   const std::vector<OwnerBytes>& owners_at_peak() const;
@@ -88,7 +90,6 @@ class MemoryLedger {
 
   void note_peaks();
   void take_snapshot() const;
-  std::vector<OwnerBytes> owners() const;
   std::string table() const;
 
   std::string tier_;

@@ -15,11 +15,11 @@ Init branch_end(const ModelSize& size) {
   return {.deviation = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(size.L))};
 }
 
-std::vector<LayerPtr> make_blocks(Device& device, DType dtype, const ModelSize& size) {
+std::vector<LayerPtr> make_blocks(Device& device, DType dtype, const ModelSize& size,
+                                  const MakeBlock& make_block) {
   std::vector<LayerPtr> blocks;
   for (std::int64_t l = 0; l < size.L; ++l)
-    blocks.push_back(
-        std::make_unique<Block>(LayerContext{device, dtype, fmt::format("h.{}", l)}, size));
+    blocks.push_back(make_block({device, dtype, fmt::format("h.{}", l)}, size));
   return blocks;
 }
 
@@ -106,6 +106,10 @@ void Block::visit(const ParameterVisitor& visitor) {
     layer->visit(visitor);
 }
 
+LayerPtr make_plain_block(const LayerContext& context, const ModelSize& size) {
+  return std::make_unique<Block>(context, size);
+}
+
 // ---- Head ----
 
 Head::Head(Device& device, DType dtype, const ModelSize& size, Parameter& output_matrix)
@@ -144,11 +148,12 @@ Tensor Head::backward(double scale, SavedTensors& saved, WeightGradients& weight
 
 // ---- Gpt ----
 
-Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed)
+Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed,
+         const MakeBlock& make_block)
     : device_(device),
       size_(size),
       embedding_(device, dtype, size),
-      blocks_(make_blocks(device, dtype, size)),
+      blocks_(make_blocks(device, dtype, size, make_block)),
       head_(device, dtype, size, embedding_.token_table()) {
   visit([&](Parameter& parameter) { initialise(parameter, seed); });
 }

@@ -5,6 +5,8 @@
 // of Hugging Face's GPT-2. P = V D + T D + L (12 D^2 + 13 D) + 2 D parameters.
 #pragma once
 
+#include <functional>
+
 #include "base/model_size.h"
 #include "lessons/01_training_step/batch.h"
 #include "lessons/01_training_step/layers.h"
@@ -43,6 +45,11 @@ class Block : public Layer {
   std::string name_;
 };
 
+// Makes block l of a model; `context.name` is "h.l". A later lesson makes a Block, and puts another
+// part in a part's place or wraps the whole.
+using MakeBlock = std::function<LayerPtr(const LayerContext& context, const ModelSize& size)>;
+LayerPtr make_plain_block(const LayerContext& context, const ModelSize& size);
+
 // Final norm, logits over the vocabulary, and the loss.
 // Saves: the norm's, its output (B T D), logits (B T V), log-sum-exp and weights (2 B T), targets
 // (B T of i32).
@@ -69,7 +76,8 @@ class Gpt {
  public:
   // Requires: violated_rules(size) is empty.
   // Cost: P parameters in bytes of `dtype`.
-  Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed);
+  Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed,
+      const MakeBlock& make_block = make_plain_block);
   Gpt(const Gpt&) = delete;
   Gpt& operator=(const Gpt&) = delete;
 

@@ -12,41 +12,15 @@
 #include "lessons/01_training_step/batch.h"             // what one forward pass reads
 #include "lessons/01_training_step/exercise.h"          // yours: clip_gradients
 #include "lessons/01_training_step/gpt.h"               // the model, from embedding to loss
-#include "lessons/01_training_step/optimizer.h"         // AdamW and its schedule
-#include "lessons/01_training_step/saved_tensors.h"     // what forward leaves for backward
-#include "lessons/01_training_step/weight_gradients.h"  // where d_W = X^T d_Y is done
+#include "lessons/01_training_step/saved_tensors.h"  // what forward leaves for backward
+#include "lessons/01_training_step/trainer.h"        // model, AdamW and its schedule
 
 namespace shardlings::lesson01 {
 
 // B sequences   T tokens per sequence   D width   L blocks   V vocabulary   P parameters
 
 // ---- the mechanism ----
-// Read layer.h, layers.cpp and gpt.cpp first, in this order: this is what they add up to.
-
-struct Trainer {
-  explicit Trainer(Run& run)
-      : model(run.world().device(), run.dtype(), run.options().size,
-              static_cast<std::uint64_t>(run.options().seed)),
-        parameters(model.parameters()),
-        optimizer(parameters, run.options().weight_decay),
-        schedule{.peak = run.options().learning_rate,
-                 .warmup_steps = run.options().warmup_steps,
-                 .total_steps = run.options().steps},
-        max_norm(run.options().clip) {
-    // Their storage is there from the start and stays: backward writes into it.
-    for (Parameter* parameter : parameters) {
-      parameter->open_gradient();
-      parameter->clear_gradient();
-    }
-  }
-
-  Gpt model;
-  Parameters parameters;
-  WeightGradients weights;
-  Optimizer optimizer;
-  Schedule schedule;
-  double max_norm;
-};
+// layer.h, layers.cpp, gpt.cpp and trainer.h, in this order. This is what they add up to:
 
 // ---- one step ----
 
@@ -62,11 +36,6 @@ StepResult train_step(Trainer& trainer, const GlobalBatch& global, Run& run) {
   return {.loss = loss_sum / global.valid_tokens(), .gradient_norm = norm};
 }
 // [end slide]
-
-double evaluate(Trainer& trainer, const GlobalBatch& global, Run& run) {
-  SavedTensors none = SavedTensors::none();
-  return trainer.model.forward(to_device(global, run.world().device(), run.dtype()), none);
-}
 
 // ---- what you can believe ----
 
@@ -115,24 +84,13 @@ void verify(Run& run) {
 
 // ---- the lesson ----
 
-// What --init, --resume, --save and --export read and write.
-StoredTensors stored_tensors(const Trainer& trainer) {
-  StoredTensors stored;
-  for (const Parameter* p : trainer.parameters) stored.parameters.push_back({p->name, p->value});
-  trainer.optimizer.visit([&](const std::string& name, const Tensor& moment) {
-    stored.optimizer.push_back({name, moment});
-  });
-  return stored;
-}
-
 void lesson_main(Run& run) {
   Trainer trainer(run);
-  run.report().model.P = count_elements(trainer.parameters);
-  trainer.optimizer.set_steps_done(run.load(stored_tensors(trainer)));
+  trainer.load(run);
   run.train([&](const GlobalBatch& batch) { return train_step(trainer, batch, run); },
-            [&](const GlobalBatch& batch) { return evaluate(trainer, batch, run); });
+            [&](const GlobalBatch& batch) { return trainer.evaluate(batch, run); });
   verify(run);
-  run.save(stored_tensors(trainer));
+  run.save(trainer.stored_tensors());
   run.print_sample([&](const auto& tokens) { return trainer.model.next_token_logits(tokens); });
 }
 

@@ -1,0 +1,40 @@
+#include "lessons/01_training_step/trainer.h"
+
+namespace shardlings::lesson01 {
+
+Trainer::Trainer(Run& run, const MakeBlock& make_block)
+    : model(run.world().device(), run.dtype(), run.options().size,
+            static_cast<std::uint64_t>(run.options().seed), make_block),
+      parameters(model.parameters()),
+      optimizer(parameters, run.options().weight_decay),
+      schedule{.peak = run.options().learning_rate,
+               .warmup_steps = run.options().warmup_steps,
+               .total_steps = run.options().steps},
+      max_norm(run.options().clip) {
+  // Their storage is there from the start and stays: backward writes into it.
+  for (Parameter* parameter : parameters) {
+    parameter->open_gradient();
+    parameter->clear_gradient();
+  }
+}
+
+void Trainer::load(Run& run) {
+  run.report().model.P = count_elements(parameters);
+  optimizer.set_steps_done(run.load(stored_tensors()));
+}
+
+StoredTensors Trainer::stored_tensors() const {
+  StoredTensors stored;
+  for (const Parameter* p : parameters) stored.parameters.push_back({p->name, p->value});
+  optimizer.visit([&](const std::string& name, const Tensor& moment) {
+    stored.optimizer.push_back({name, moment});
+  });
+  return stored;
+}
+
+double Trainer::evaluate(const GlobalBatch& global, Run& run) {
+  SavedTensors none = SavedTensors::none();
+  return model.forward(to_device(global, run.world().device(), run.dtype()), none);
+}
+
+}  // namespace shardlings::lesson01

@@ -1,0 +1,30 @@
+// What a run trains: the model, its optimizer and the schedule. train_step, in main.cpp, uses them.
+#pragma once
+
+#include "course/run.h"
+#include "lessons/01_training_step/gpt.h"
+#include "lessons/01_training_step/optimizer.h"
+
+namespace shardlings::lesson01 {
+
+struct Trainer {
+  // Everything from the run's options. A later lesson brings blocks of its own.
+  explicit Trainer(Run& run, const MakeBlock& make_block = make_plain_block);
+
+  // --init and --resume. Also tells the report how many parameters there are.
+  void load(Run& run);
+  // What --init, --resume, --save and --export read and write.
+  StoredTensors stored_tensors() const;
+
+  // The summed loss of a batch, without training on it.
+  double evaluate(const GlobalBatch& global, Run& run);
+
+  Gpt model;
+  Parameters parameters;
+  WeightGradients weights;
+  Optimizer optimizer;
+  Schedule schedule;
+  double max_norm;
+};
+
+}  // namespace shardlings::lesson01
