@@ -1,6 +1,7 @@
 // bench_step CASE [options]: the time of lesson 01's training step, and where it goes.
 //
 //   --dtype f32|f64   --threads N   --steps N
+//   --backend cpu|cuda|cuda-tf32   on a GPU, held against what cuBLAS reaches there
 //   --export DIR      writes the initial weights as a GPT-2 checkpoint, for another program
 //   --record FILE     adds a record to the file
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "bench/machine.h"
+#include "bench/rates.h"
 #include "bench/record.h"
 #include "bench/training.h"
 #include "course/world.h"
@@ -21,9 +23,11 @@ namespace {
 struct Settings {
   Case what;
   DType dtype = DType::f32;
-  int threads = 1;
+  Backend backend = {};
   std::int64_t steps = 20;
   std::string export_to = {}, record = {};
+
+  bool on_gpu() const { return backend.name != "cpu"; }
 };
 
 std::int64_t parse_count(const std::string& option, const std::string& value, std::int64_t most) {
@@ -31,6 +35,13 @@ std::int64_t parse_count(const std::string& option, const std::string& value, st
   if (count < 1 || count > most)
     fail(ExitCode::usage, "{}: expected 1 to {}, got {}", option, most, value);
   return count;
+}
+
+void set_backend(Backend& backend, const std::string& value) {
+  if (value != "cpu" && value != "cuda" && value != "cuda-tf32")
+    fail(ExitCode::usage, "--backend: expected cpu, cuda or cuda-tf32, got {}", value);
+  backend.tf32 = value == "cuda-tf32";
+  backend.name = value.substr(0, value.find('-'));
 }
 
 Settings parse(const std::vector<std::string>& words) {
@@ -42,7 +53,9 @@ Settings parse(const std::vector<std::string>& words) {
     if (option == "--dtype")
       settings.dtype = dtype_named(value);
     else if (option == "--threads")
-      settings.threads = static_cast<int>(parse_count(option, value, 4096));
+      settings.backend.threads = static_cast<int>(parse_count(option, value, 4096));
+    else if (option == "--backend")
+      set_backend(settings.backend, value);
     else if (option == "--steps")
       settings.steps = parse_count(option, value, 1'000'000);
     else if (option == "--export")
@@ -73,8 +86,14 @@ struct Measured {
 Measured measure(Training& training, const Settings& settings) {
   Measured m;
   const auto measure_limits = [&] {
-    m.peak = std::max(m.peak, multiply_add_rate(settings.dtype, settings.threads));
-    m.clock_hz = std::max(m.clock_hz, clock_rate());
+    if (settings.on_gpu()) {
+      constexpr std::int64_t kLarge = 4096;
+      m.peak =
+          std::max(m.peak, product_rate(training.device(), settings.dtype, kLarge, kLarge, kLarge));
+    } else {
+      m.peak = std::max(m.peak, multiply_add_rate(settings.dtype, settings.backend.threads));
+      m.clock_hz = std::max(m.clock_hz, clock_rate());
+    }
   };
   for (int i = 0; i < 2; ++i) training.step();  // the first steps ask the system for memory
   const std::int64_t flops_before = training.work().model_flops;
@@ -89,17 +108,46 @@ Measured measure(Training& training, const Settings& settings) {
   return m;
 }
 
-Record record_of(const Settings& settings, const Training& training, const Measured& m) {
+// What only the CPU's clock and its operations, one by one, can tell.
+void add_details_of_cpu(Record& record, const Settings& settings, const Measured& m) {
+  const auto add = [&](std::string member, double value) {
+    record.push_back({std::move(member), {value}});
+  };
+  const StepTime& median = m.median();
+  add("clock_ghz", m.clock_hz / 1e9);
+  add("flops_per_cycle", m.peak / m.clock_hz / settings.backend.threads);
+  const double products = median.in_operations("matmul");
+  const double attention = median.in_operations("attention"), all = median.in_operations("");
+  add("products_ms", 1e3 * products);
+  add("attention_ms", 1e3 * attention);
+  add("rest_ms", 1e3 * (all - products - attention));
+  add("host_ms", 1e3 * (median.seconds - all));
+}
+
+// What the step's own shapes reach by themselves: the MLP's first product, and attention.
+void add_details_of_gpu(Record& record, const Settings& settings, Training& training) {
+  const auto& [name, size, B] = settings.what;
+  Device& device = training.device();
+  record.push_back({"product_gflops",
+                    {product_rate(device, settings.dtype, B * size.T, size.D, size.F()) / 1e9}});
+  record.push_back({"attention_gflops",
+                    {attention_rate(device, settings.dtype, B, size.T, size.D, size.H) / 1e9}});
+}
+
+Record record_of(const Settings& settings, Training& training, const Measured& m) {
   const auto& [name, size, B] = settings.what;
   const StepTime& median = m.median();
   const auto tokens = static_cast<double>(B * size.T);
-  Record record = new_record("step");
+  Record record = new_record(settings.on_gpu() ? "gpu" : "step");
   const auto add = [&](std::string member, auto value) {
     record.push_back({std::move(member), {value}});
   };
   add("case", std::string(name));
-  add("dtype", std::string(name_of(settings.dtype)));
-  add("threads", std::int64_t{settings.threads});
+  add("dtype", std::string(settings.backend.tf32 ? "tf32" : name_of(settings.dtype)));
+  if (settings.on_gpu())
+    add("backend", settings.backend.name);
+  else
+    add("threads", std::int64_t{settings.backend.threads});
   const std::pair<const char*, std::int64_t> letters[] = {
       {"L", size.L}, {"D", size.D}, {"H", size.H}, {"T", size.T}, {"V", size.V}, {"B", B}};
   for (const auto& [letter, value] : letters) add(letter, value);
@@ -112,14 +160,6 @@ Record record_of(const Settings& settings, const Training& training, const Measu
   add("gflops", static_cast<double>(m.flops) / median.seconds / 1e9);
   add("peak_gflops", m.peak / 1e9);
   add("share_of_peak", static_cast<double>(m.flops) / median.seconds / m.peak);
-  add("clock_ghz", m.clock_hz / 1e9);
-  add("flops_per_cycle", m.peak / m.clock_hz / settings.threads);
-  const double products = median.in_operations("matmul");
-  const double attention = median.in_operations("attention"), all = median.in_operations("");
-  add("products_ms", 1e3 * products);
-  add("attention_ms", 1e3 * attention);
-  add("rest_ms", 1e3 * (all - products - attention));
-  add("host_ms", 1e3 * (median.seconds - all));
   add("booked_peak_bytes", training.memory().peak_bytes());
   add("resident_peak_bytes", resident_peak_bytes());
   add("page_faults_per_step",
@@ -127,23 +167,19 @@ Record record_of(const Settings& settings, const Training& training, const Measu
   Json::Array losses;
   for (std::size_t i = 0; i < 3; ++i) losses.push_back({training.losses()[i]});
   add("losses", losses);
+  if (settings.on_gpu())
+    add_details_of_gpu(record, settings, training);
+  else
+    add_details_of_cpu(record, settings, m);
   return record;
 }
 
-void print(const Settings& settings, const Record& record, const StepTime& median) {
+void print_parts_of_cpu(const Settings& settings, const Record& record, const StepTime& median) {
   const auto value = [&](std::string_view name) { return number(record, name); };
   const auto line = [&](std::string_view what, double ms) {
     fmt::print("  {:24}{:9.2f} ms {:4.0f} %\n", what, ms, 100 * ms / value("step_ms"));
   };
   const std::int64_t vector = flops_of_a_vector(settings.dtype);
-  fmt::print("{} {}, {} threads: L {}, D {}, H {}, T {}, V {}, B {}\n", word(record, "case"),
-             word(record, "dtype"), settings.threads, value("L"), value("D"), value("H"),
-             value("T"), value("V"), value("B"));
-  fmt::print("step: {:.2f} ms, median of {} ({:.2f} to {:.2f}); {:.0f} tokens/s\n",
-             value("step_ms"), settings.steps, value("shortest_ms"), value("longest_ms"),
-             value("tokens_per_second"));
-  fmt::print("{:.1f} GFLOP/s: {:.1f} % of {:.1f}, the best of multiply-adds between the steps\n",
-             value("gflops"), 100 * value("share_of_peak"), value("peak_gflops"));
   fmt::print("(at {:.2f} GHz, {:.1f} FLOP per cycle and core; {} = one full vector, {} = two)\n",
              value("clock_ghz"), value("flops_per_cycle"), vector, 2 * vector);
   line("matrix products", value("products_ms"));
@@ -152,6 +188,25 @@ void print(const Settings& settings, const Record& record, const StepTime& media
   for (const auto& [name, seconds] : other_operations(median, 0.005 * median.seconds))
     line(fmt::format("  {}", name), 1e3 * seconds);
   line("between operations", value("host_ms"));
+}
+
+void print(const Settings& settings, const Record& record, const StepTime& median) {
+  const auto value = [&](std::string_view name) { return number(record, name); };
+  fmt::print("{} {}, {}: L {}, D {}, H {}, T {}, V {}, B {}\n", word(record, "case"),
+             word(record, "dtype"),
+             settings.on_gpu() ? "a GPU" : fmt::format("{} threads", settings.backend.threads),
+             value("L"), value("D"), value("H"), value("T"), value("V"), value("B"));
+  fmt::print("step: {:.2f} ms, median of {} ({:.2f} to {:.2f}); {:.0f} tokens/s\n",
+             value("step_ms"), settings.steps, value("shortest_ms"), value("longest_ms"),
+             value("tokens_per_second"));
+  fmt::print("{:.1f} GFLOP/s: {:.1f} % of {:.1f}, the best of {} between the steps\n",
+             value("gflops"), 100 * value("share_of_peak"), value("peak_gflops"),
+             settings.on_gpu() ? "a large product" : "multiply-adds");
+  if (settings.on_gpu())
+    fmt::print("by themselves: the MLP's first product {:.1f} GFLOP/s, attention {:.1f}\n",
+               value("product_gflops"), value("attention_gflops"));
+  else
+    print_parts_of_cpu(settings, record, median);
   fmt::print("memory: {} booked at the peak, {} resident; {:.2f} page faults a step\n",
              format_bytes(static_cast<std::int64_t>(value("booked_peak_bytes"))),
              format_bytes(static_cast<std::int64_t>(value("resident_peak_bytes"))),
@@ -159,7 +214,7 @@ void print(const Settings& settings, const Record& record, const StepTime& media
 }
 
 void run(const Settings& settings) {
-  Training training(settings.what, settings.dtype, settings.threads);
+  Training training(settings.what, settings.dtype, settings.backend);
   if (!settings.export_to.empty()) training.export_to(settings.export_to);
   const Measured measured = measure(training, settings);
   const Record record = record_of(settings, training, measured);

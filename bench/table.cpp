@@ -57,6 +57,17 @@ const std::vector<Kind>& kinds() {
         {"rest ms", "rest_ms", 1},
         {"MiB booked", "booked_peak_bytes", 0, kMiB},
         {"resident", "resident_peak_bytes", 0, kMiB}}},
+      {"gpu",
+       "The same step on a GPU",
+       {{"case", "case"},
+        {"dtype", "dtype"},
+        {"ms", "step_ms", 2},
+        {"tokens/s", "tokens_per_second", 0},
+        {"GFLOP/s", "gflops", 0},
+        {"% of cuBLAS's best", "share_of_peak", 1, kPercent},
+        {"MLP product", "product_gflops", 0},
+        {"attention", "attention_gflops", 0},
+        {"MiB booked", "booked_peak_bytes", 0, kMiB}}},
       {"peer",
        "The same step in another program",
        {{"case", "case"},
@@ -119,7 +130,18 @@ std::vector<Record> records_of_ops(const std::filesystem::path& file) {
   return records;
 }
 
+// What bench/gpu.sh writes: an array of records.
+std::vector<Record> records_of_gpu(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  const Json json = parse_json(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
+  std::vector<Record> records;
+  for (const Json& element : std::get<Json::Array>(json.value))
+    records.push_back(std::get<Record>(element.value));
+  return records;
+}
+
 std::vector<Record> read(const std::filesystem::path& file) {
+  if (file.string().ends_with(".gpu.json")) return records_of_gpu(file);
   return file.extension() == ".json" ? records_of_ops(file) : records_in(file);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "device/cuda/cuda.h"
 #include "lessons/01_training_step/batch.h"
 #include "lessons/01_training_step/exercise.h"
 #include "storage/gpt2_checkpoint.h"
@@ -21,7 +22,8 @@ constexpr Case kCases[] = {
     {"nano", {.L = 4, .D = 128, .H = 4, .T = 128, .V = 256}, 8},
     {"micro", {.L = 6, .D = 256, .H = 8, .T = 256, .V = 256}, 8},
     {"gpt2", {.L = 12, .D = 768, .H = 12, .T = 64, .V = 50257}, 4},  // 64 positions of its 1024
-    {"tiny", {.L = 2, .D = 32, .H = 2, .T = 16, .V = 300}, 2},       // for tests
+    {"gpt2-1024", {.L = 12, .D = 768, .H = 12, .T = 1024, .V = 50257}, 8},  // all, for GPUs
+    {"tiny", {.L = 2, .D = 32, .H = 2, .T = 16, .V = 300}, 2},              // for tests
 };
 
 // In the order of the variant.
@@ -70,7 +72,7 @@ std::int64_t page_faults() {
 const Case& case_named(std::string_view name) {
   for (const Case& c : kCases)
     if (c.name == name) return c;
-  fail(ExitCode::usage, "the cases are A, nano, micro, gpt2 and tiny, not \"{}\"", name);
+  fail(ExitCode::usage, "the cases are A, nano, micro, gpt2, gpt2-1024 and tiny, not \"{}\"", name);
 }
 
 double StepTime::in_operations(std::string_view begin) const {
@@ -96,11 +98,18 @@ void TimedCpu::run(const Operation& operation, Stream stream) {
   seconds[operation.index()] += Seconds(Clock::now() - begin).count();
 }
 
-Training::Training(const Case& what, DType dtype, int threads)
+std::unique_ptr<Device> Training::make_device(const Backend& backend) {
+  if (backend.name == "cuda") return make_cuda_device(memory_, work_, {.tf32 = backend.tf32});
+  auto cpu = std::make_unique<TimedCpu>(memory_, work_, backend.threads);
+  timed_ = cpu.get();
+  return cpu;
+}
+
+Training::Training(const Case& what, DType dtype, const Backend& backend)
     : case_(what),
       dtype_(dtype),
-      device_(memory_, work_, threads),
-      model_(device_, dtype, what.size, 1),
+      device_(make_device(backend)),
+      model_(*device_, dtype, what.size, 1),
       parameters_(model_.parameters()),
       optimizer_(parameters_, 0.1) {
   for (Parameter* parameter : parameters_) {
@@ -112,17 +121,18 @@ Training::Training(const Case& what, DType dtype, int threads)
 StepTime Training::step() {
   const GlobalBatch global = batch_of(case_, optimizer_.steps_done());
   const std::int64_t faults_before = page_faults();
-  device_.seconds = {};
+  if (timed_ != nullptr) timed_->seconds = {};
   const auto begin = Clock::now();
   losses_.push_back(train_on(global));
+  device_->synchronize();
   return {.seconds = Seconds(Clock::now() - begin).count(),
-          .by_operation = device_.seconds,
+          .by_operation = timed_ != nullptr ? timed_->seconds : std::array<double, kOperations>{},
           .page_faults = page_faults() - faults_before};
 }
 
 // As in lessons/01_training_step/main.cpp, at one learning rate.
 double Training::train_on(const GlobalBatch& global) {
-  const Batch batch = to_device(global, device_, dtype_);
+  const Batch batch = to_device(global, *device_, dtype_);
   SavedTensors saved;
   const double loss_sum = model_.forward(batch, saved);
   model_.backward(1 / global.valid_tokens(), saved, weights_);

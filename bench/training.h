@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ inline constexpr std::size_t kOperations = std::variant_size_v<Operation>;
 
 struct StepTime {
   double seconds = 0;
-  std::array<double, kOperations> by_operation{};  // seconds, in the order of the variant
-  std::int64_t page_faults = 0;                    // pages that the system had to give
+  // Seconds, in the order of the variant. Only on the CPU: a GPU is not waited for in between.
+  std::array<double, kOperations> by_operation{};
+  std::int64_t page_faults = 0;  // pages that the system had to give
 
   // In those whose name begins so: "matmul", "attention", or "" for all. Seconds.
   double in_operations(std::string_view begin) const;
@@ -45,27 +47,38 @@ class TimedCpu final : public CpuDevice {
   void run(const Operation& operation, Stream stream) override;
 };
 
+// Where a training runs.
+struct Backend {
+  std::string name = "cpu";  // or "cuda"
+  int threads = 1;
+  bool tf32 = false;  // on a GPU
+};
+
 class Training {
  public:
-  Training(const Case& what, DType dtype, int threads);
+  // Errors: Error(unavailable) when there is no GPU.
+  Training(const Case& what, DType dtype, const Backend& backend);
 
   StepTime step();
 
   // As a GPT-2 checkpoint. Errors: those of export_gpt2().
   void export_to(const std::string& directory) const;
 
+  Device& device() { return *device_; }
   const MemoryLedger& memory() const { return memory_; }
   const Work& work() const { return work_.total(); }
   const std::vector<double>& losses() const { return losses_; }
 
  private:
+  std::unique_ptr<Device> make_device(const Backend& backend);
   double train_on(const GlobalBatch& global);
 
   Case case_;
   DType dtype_;
   MemoryLedger memory_{"device"};
   WorkLedger work_;
-  TimedCpu device_;
+  TimedCpu* timed_ = nullptr;  // the device, if it is one
+  std::unique_ptr<Device> device_;
   Gpt model_;
   Parameters parameters_;
   WeightGradients weights_;

@@ -41,7 +41,8 @@ endfunction()
 # The test `proof`: what prove_exercise is to show of the program `target`.
 function(add_proof proof target)
   add_test(NAME ${proof} COMMAND prove_exercise ${ARGN} $<TARGET_FILE:${target}>)
-  set_tests_properties(${proof} PROPERTIES TIMEOUT 60 LABELS exercise)
+  set_tests_properties(${proof} PROPERTIES TIMEOUT 60 LABELS exercise
+                       ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()
 
 # The lesson's program with a wrong answer, or with patched sources.

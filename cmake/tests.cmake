@@ -16,5 +16,6 @@ function(add_course_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
                        SKIP_RETURN_CODE 77
                        # Some tests ask for more memory than there is; that is an error, not a bug.
-                       ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
+                       # Threads that wait give way: others may be testing on the same cores.
+                       ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1;OMP_WAIT_POLICY=passive")
 endfunction()

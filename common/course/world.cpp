@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "device/cpu/cpu_device.h"
+#include "device/cuda/cuda.h"
 #include "device/guarded/guarded_device.h"
 
 namespace shardlings {
@@ -16,10 +17,18 @@ int cores() {
 
 std::unique_ptr<Device> make_device(const std::string& backend, MemoryLedger& memory,
                                     WorkLedger& work, int threads) {
-  if (backend == "cpu") return std::make_unique<CpuDevice>(memory, work, threads);
+  if (backend.starts_with("cuda"))
+    return make_cuda_device(memory, work, {.tf32 = backend == "cuda-tf32"});
   if (backend == "guarded") return std::make_unique<GuardedDevice>(memory, work, threads);
-  fail(ExitCode::unavailable, "--backend {}: not part of this build; --backend cpu runs anywhere",
-       backend);
+  CHECK(backend == "cpu", "no backend is called {}", backend);
+  return std::make_unique<CpuDevice>(memory, work, threads);
+}
+
+// Beside a GPU, memory that it can copy to and from on its own.
+std::unique_ptr<Device> make_host(const std::string& backend, MemoryLedger& memory,
+                                  WorkLedger& work, int threads) {
+  if (backend.starts_with("cuda")) return make_pinned_host_device(memory, work, threads);
+  return std::make_unique<CpuDevice>(memory, work, threads);
 }
 
 }  // namespace
@@ -36,6 +45,6 @@ World::World(const Options& options)
                                                                : MemoryLedger::kNoCap),
       host_memory_("host"),
       device_(make_device(options.backend, device_memory_, work_, threads_)),
-      host_(std::make_unique<CpuDevice>(host_memory_, work_, threads_)) {}
+      host_(make_host(options.backend, host_memory_, work_, threads_)) {}
 
 }  // namespace shardlings

@@ -20,8 +20,8 @@ class World {
 
   // Where training happens.
   Device& device() { return *device_; }
-  // The CPU's memory, for what is kept or prepared off the device. On the CPU backend it is a
-  // second, separate tier: the budget does not care where it is.
+  // The CPU's memory, for what is kept or prepared off the device; page-locked beside a GPU. On the
+  // CPU backend it is a second, separate tier: the budget does not care where it is.
   Device& host() { return *host_; }
 
   MemoryLedger& device_memory() { return device_memory_; }

@@ -94,6 +94,10 @@ class Device {
   // Returns when everything given to `stream` has been done.
   virtual void synchronize(Stream stream = Stream::compute) = 0;
 
+  // See Range.
+  virtual void begin_range(std::string_view) {}
+  virtual void end_range() {}
+
   MemoryLedger& memory() const { return memory_; }
   WorkLedger& work() const { return work_; }
 
@@ -106,6 +110,19 @@ class Device {
  private:
   MemoryLedger& memory_;
   WorkLedger& work_;
+};
+
+// Gives what is launched during its life a name in a profiler's picture, a layer's for instance: an
+// NVTX range on GPUs, nothing elsewhere.
+class Range {
+ public:
+  Range(Device& device, std::string_view name) : device_(device) { device.begin_range(name); }
+  ~Range() { device_.end_range(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  Device& device_;
 };
 
 }  // namespace shardlings

@@ -35,7 +35,6 @@ struct ExpConstants;
 template <>
 struct ExpConstants<float> {
   using Integer = std::uint32_t;
-  static constexpr InverseFactorials<float> kInverseFactorials{};
   static constexpr int kDegree = 6, kMantissaBits = 23;
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
@@ -46,7 +45,6 @@ struct ExpConstants<float> {
 template <>
 struct ExpConstants<double> {
   using Integer = std::uint64_t;
-  static constexpr InverseFactorials<double> kInverseFactorials{};
   static constexpr int kDegree = 13, kMantissaBits = 52;
   static constexpr double kLog2E = 1.4426950408889634;
   static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860682030941723212e-6;
@@ -63,13 +61,14 @@ template <class T>
 SHARDLINGS_KERNEL inline T fast_exp(T x) {
   using C = ExpConstants<T>;
   using Integer = typename C::Integer;
+  constexpr InverseFactorials<T> kInverseFactorials{};  // here, where GPUs find it as well
   const T shifted = x * C::kLog2E + C::kRound;
   const T n = shifted - C::kRound;
   const T r = (x - n * C::kLn2High) - n * C::kLn2Low;
-  T sum = C::kInverseFactorials[C::kDegree];
-  for (int k = C::kDegree - 1; k >= 0; --k) sum = sum * r + C::kInverseFactorials[k];
-  // 2^n by adding n to the sum's exponent. The low bits of kRound are zero, so that shifting leaves n
-  // alone. Where x is out of range all this is nonsense, and is not taken.
+  T sum = kInverseFactorials[C::kDegree];
+  for (int k = C::kDegree - 1; k >= 0; --k) sum = sum * r + kInverseFactorials[k];
+  // 2^n by adding n to the sum's exponent. The low bits of kRound are zero, so that shifting leaves
+  // n alone. Where x is out of range all this is nonsense, and is not taken.
   const Integer exponent = std::bit_cast<Integer>(shifted) << C::kMantissaBits;
   const T result = std::bit_cast<T>(std::bit_cast<Integer>(sum) + exponent);
   const T not_small = x < C::kSmallest ? T{0} : result;

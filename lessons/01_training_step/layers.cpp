@@ -1,5 +1,6 @@
 #include "lessons/01_training_step/layers.h"
 
+// A Range names what a layer launches in a profiler's picture; it computes nothing.
 namespace shardlings::lesson01 {
 
 namespace {
@@ -24,6 +25,7 @@ Linear::Linear(const LayerContext& context, std::int64_t M, std::int64_t N, Init
       bias_(whole_parameter(context.device, context.dtype, name_ + ".bias", {N}, {})) {}
 
 Tensor Linear::forward(const Tensor& x, SavedTensors& saved) {
+  const Range range(x.device(), name_);
   Tensor y = with_columns(x, weight_.value.size(1), name_);
   linear(y, x, weight_.value, bias_.value);
   saved.push(x);
@@ -31,6 +33,7 @@ Tensor Linear::forward(const Tensor& x, SavedTensors& saved) {
 }
 
 Tensor Linear::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients& weights) {
+  const Range range(d_y.device(), name_);
   const Tensor x = saved.pop();
   const bool accumulate = bias_.open_gradient();
   column_sum(bias_.gradient, d_y, accumulate);  // d_b = sum over rows of d_Y
@@ -53,6 +56,7 @@ LayerNorm::LayerNorm(const LayerContext& context, std::int64_t D)
       bias_(whole_parameter(context.device, context.dtype, name_ + ".bias", {D}, {})) {}
 
 Tensor LayerNorm::forward(const Tensor& x, SavedTensors& saved) {
+  const Range range(x.device(), name_);
   const Shape one_per_row{x.elements() / x.shape().last()};
   const Tensor mean(x.device(), x.dtype(), one_per_row, name_);
   const Tensor inverse_deviation(x.device(), x.dtype(), one_per_row, name_);
@@ -65,6 +69,7 @@ Tensor LayerNorm::forward(const Tensor& x, SavedTensors& saved) {
 }
 
 Tensor LayerNorm::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients&) {
+  const Range range(d_y.device(), name_);
   const Tensor inverse_deviation = saved.pop();
   const Tensor mean = saved.pop();
   const Tensor x = saved.pop();
@@ -84,6 +89,7 @@ void LayerNorm::visit(const ParameterVisitor& visitor) {
 // ---- Gelu ----
 
 Tensor Gelu::forward(const Tensor& x, SavedTensors& saved) {
+  const Range range(x.device(), name_);
   Tensor y = like(x, name_);
   gelu(y, x);
   saved.push(x);
@@ -91,6 +97,7 @@ Tensor Gelu::forward(const Tensor& x, SavedTensors& saved) {
 }
 
 Tensor Gelu::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients&) {
+  const Range range(d_y.device(), name_);
   const Tensor x = saved.pop();
   Tensor d_x = like(x, name_);
   gelu_backward(d_x, x, d_y);
@@ -100,6 +107,7 @@ Tensor Gelu::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients&) 
 // ---- Attention ----
 
 Tensor Attention::forward(const Tensor& qkv, SavedTensors& saved) {
+  const Range range(qkv.device(), name_);
   const std::int64_t B = qkv.size(0), T = qkv.size(1), D = qkv.size(2) / 3;
   const Tensor log_sum_exp(qkv.device(), qkv.dtype(), {B, H_, T}, name_);
   Tensor y = with_columns(qkv, D, name_);
@@ -112,6 +120,7 @@ Tensor Attention::forward(const Tensor& qkv, SavedTensors& saved) {
 }
 
 Tensor Attention::backward(const Tensor& d_y, SavedTensors& saved, WeightGradients&) {
+  const Range range(d_y.device(), name_);
   const Tensor log_sum_exp = saved.pop();
   const Tensor y = saved.pop();
   const Tensor qkv = saved.pop();

@@ -51,6 +51,16 @@ std::string or_else(const std::string& text, const char* otherwise) {
   return text.empty() ? otherwise : text;
 }
 
+// The line of nvcc that names its release, or "".
+std::string cuda_toolkit() {
+  for (const std::string nvcc : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
+    std::istringstream lines(output_of({nvcc, "--version"}));
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("release") != line.npos) return line;
+  }
+  return "";
+}
+
 // The names in tools/packages.txt, each with what it is needed for.
 std::vector<std::pair<std::string, std::string>> packages() {
   std::vector<std::pair<std::string, std::string>> result;
@@ -78,6 +88,7 @@ int report_environment(Arguments) {
   show("gpu", or_else(output_of({"nvidia-smi", "--query-gpu=name,memory.total,driver_version",
                                  "--format=csv,noheader"}),
                       "none that nvidia-smi shows"));
+  show("cuda", or_else(cuda_toolkit(), "no toolkit (nvcc)"));
   show("compiler", kCompiler);
   show("cmake", kCMakeVersion);
   show("build", kBuildFolder);

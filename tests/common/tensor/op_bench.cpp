@@ -1,6 +1,7 @@
 #include "tests/common/tensor/op_bench.h"
 
 #include <bit>
+#include <map>
 
 #include "base/random.h"
 #include "tests/support/catch.h"
@@ -88,16 +89,16 @@ void OpBench::expect_within(const std::string& what, const Tensor& got, const Va
 
 void on_every_device(const std::function<void(OpBench&)>& body) {
   for (const DType dtype : {DType::f64, DType::f32}) {
-    OpBench::Results first;
+    std::map<std::string, OpBench::Results> first;  // by kernels
     for (const TestDevice& kind : test_devices()) {
       INFO(kind.name << ", " << name_of(dtype));
       MemoryLedger memory("device");
       WorkLedger work;
       const std::unique_ptr<Device> device = kind.make(memory, work);
-      OpBench bench(*device, dtype);
+      OpBench bench(*device, dtype, kind.kernels, kind.f32_tolerance);
       body(bench);
-      if (first.empty()) first = bench.results();
-      if (kind.is_cpu) REQUIRE(bit_difference(bench.results(), first) == "");
+      const auto [of_first, is_first] = first.emplace(kind.kernels, bench.results());
+      if (!is_first) REQUIRE(bit_difference(bench.results(), of_first->second) == "");
     }
   }
 }

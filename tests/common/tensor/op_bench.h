@@ -7,8 +7,8 @@
 //     bench.expect("y", y, each(x, gelu));
 //   });
 //
-// Each run has a device of its own. What it expected is compared with the reference; and every
-// device that runs the CPU's kernels must give the bits of the first one.
+// Each run has a device of its own. What it expected is compared with the reference; and devices
+// that run the same kernels must give the same bits.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,17 @@ class OpBench {
   using Values = reference::Values;
   using Results = std::vector<std::pair<std::string, Values>>;
 
-  OpBench(Device& device, DType dtype) : device_(device), dtype_(dtype) {}
+  OpBench(Device& device, DType dtype, std::string kernels = "cpu", double f32_tolerance = 1e-5)
+      : device_(device),
+        dtype_(dtype),
+        kernels_(std::move(kernels)),
+        f32_tolerance_(f32_tolerance) {}
 
   Device& device() const { return device_; }
   DType dtype() const { return dtype_; }
-  // f64 1e-12, f32 1e-5, relative to the largest value of the tensor.
-  double tolerance() const { return dtype_ == DType::f64 ? 1e-12 : 1e-5; }
+  const std::string& kernels() const { return kernels_; }
+  // f64 1e-12, f32 1e-5, TF32 1e-3, relative to the largest value of the tensor.
+  double tolerance() const { return dtype_ == DType::f64 ? 1e-12 : f32_tolerance_; }
 
   // Standard normal values times `scale`, as the dtype holds them: a function of name and index.
   Values random(const std::string& name, std::int64_t count, double scale = 1) const;
@@ -54,6 +59,8 @@ class OpBench {
  private:
   Device& device_;
   DType dtype_;
+  std::string kernels_;
+  double f32_tolerance_;
   Results results_;
 };
 
