@@ -53,10 +53,11 @@ Values letters(const ModelSize& size, std::int64_t batch, std::string_view polic
              D = static_cast<double>(size.D), H = static_cast<double>(size.H),
              L = static_cast<double>(size.L), V = static_cast<double>(size.V);
   const double P = V * D + T * D + L * (12 * D * D + 13 * D) + 2 * D;
-  return {{"B", B},        {"T", T}, {"D", D},    {"H", H},        {"K", D / H},    {"L", L},
-          {"F", 4 * D},    {"V", V}, {"P", P},    {"w", bytes->w}, {"g", bytes->g}, {"o", bytes->o},
-          {"a", bytes->a}, {"M", 1}, {"dp", 1},   {"tp", 1},       {"pp", 1},       {"cp", 1},
-          {"ep", 1},       {"n", 1}, {"rank", 0}, {"stage", 0}};
+  return {{"B", B},        {"T", T},        {"D", D},        {"H", H},  {"K", D / H},
+          {"L", L},        {"F", 4 * D},    {"V", V},        {"P", P},  {"w", bytes->w},
+          {"g", bytes->g}, {"o", bytes->o}, {"a", bytes->a}, {"M", 1},  {"batch", B},
+          {"dp", 1},       {"tp", 1},       {"pp", 1},       {"cp", 1}, {"ep", 1},
+          {"n", 1},        {"rank", 0},     {"stage", 0}};
 }
 
 ModelSize model_named(std::string_view name) {

@@ -20,8 +20,9 @@ struct BytePolicy {
 // f32, bf16, bf16_f32_grads, f64.
 const std::vector<BytePolicy>& byte_policies();
 
-// B T D H K L F V P, w g o a, and one device's mesh: M dp tp pp cp ep n are 1, rank and stage 0.
-// Change or add what differs; take out what the learner is to find.
+// B T D H K L F V P, w g o a, and a step of one micro-batch on one device: batch, its sequences, is
+// B; M dp tp pp cp ep n are 1, rank and stage 0. Change or add what differs; take out what the
+// learner is to find.
 // Requires: B >= 1 and `size` breaks no rule.
 // Errors: Error(usage) that names the policies.
 Values letters(const ModelSize& size, std::int64_t B, std::string_view policy);

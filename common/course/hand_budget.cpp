@@ -1,6 +1,7 @@
 #include "course/hand_budget.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardlings {
 
@@ -35,11 +36,16 @@ std::filesystem::path sheet_path(const LessonCard& card, const std::string& choi
 
 Values letters_of(const LessonCard& card, const Options& options) {
   Values values = letters(options.size, options.batch, options.dtype);
-  for (const auto& [name, setting] : options.knobs) {
+  for (const Knob& knob : card.knobs) {
+    const Setting& setting = options.knobs.at(knob.name);
+    const std::string letter = knob.letter.empty() ? knob.name : std::string(knob.letter);
     if (const auto* whole = std::get_if<std::int64_t>(&setting))
-      values[name] = static_cast<double>(*whole);
-    if (const auto* decimal = std::get_if<double>(&setting)) values[name] = *decimal;
+      values[letter] = static_cast<double>(*whole);
+    if (const auto* decimal = std::get_if<double>(&setting)) values[letter] = *decimal;
+    for (const std::string_view word : knob.allowed)
+      values[std::string(word)] = setting == Setting(std::string(word)) ? 1 : 0;
   }
+  values["B"] = std::ceil(values["batch"] / values["M"]);  // of the largest micro-batch
   for (const std::string_view letter : card.letters_to_find) values.erase(std::string(letter));
   return values;
 }

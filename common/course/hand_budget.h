@@ -15,8 +15,8 @@ namespace shardlings {
 // file that `choice` names.
 std::filesystem::path sheet_path(const LessonCard& card, const std::string& choice);
 
-// The letters of a run: sizes, bytes per element, numeric knobs; without those that this lesson
-// wants found.
+// The letters of a run: sizes, bytes per element and knobs, without those that this lesson wants
+// found. A knob that takes a word gives a letter for each word: 1 when it is taken, else 0.
 Values letters_of(const LessonCard& card, const Options& options);
 
 // Writes formula, budget and verdict into every row of the report that the sheet has.

@@ -19,6 +19,7 @@ struct SmallRun {
 };
 
 // Odd, one, and pairwise different sizes, so that no two letters can be mistaken for each other.
+// Each runs with every combination of the lesson's knobs.
 constexpr std::array<SmallRun, 8> kSmallRuns{{
     {"L 1, D 8", {.L = 1, .D = 8, .H = 1, .T = 3, .V = 256}, 1, "f32"},
     {"L 1, D 10, f64", {.L = 1, .D = 10, .H = 2, .T = 5, .V = 300}, 2, "f64"},
@@ -30,8 +31,32 @@ constexpr std::array<SmallRun, 8> kSmallRuns{{
     {"nano", {.L = 4, .D = 128, .H = 4, .T = 128, .V = 256}, 2, "f32"},
 }};
 
-Configuration measure(const LessonCard& card, Options options, const SmallRun& small,
+std::size_t knob_combinations(const LessonCard& card) {
+  std::size_t combinations = 1;
+  for (const Knob& knob : card.knobs)
+    combinations *= std::max<std::size_t>(1, knob.judged_with.size());
+  return combinations;
+}
+
+// Sets the knobs to a combination and returns it in words.
+std::string set_knobs(const LessonCard& card, std::size_t index, Settings& knobs) {
+  std::string words;
+  for (const Knob& knob : card.knobs) {
+    if (knob.judged_with.empty()) continue;
+    const Setting& setting = knob.judged_with[index % knob.judged_with.size()];
+    index /= knob.judged_with.size();
+    knobs[knob.name] = setting;
+    std::visit([&](const auto& value) { words += fmt::format(", {} {}", knob.name, value); },
+               setting);
+  }
+  return words;
+}
+
+Configuration measure(const LessonCard& card, Options options, std::size_t index,
                       const std::function<void(Run&)>& lesson_main) {
+  const SmallRun& small = kSmallRuns[index % kSmallRuns.size()];
+  const std::string name =
+      std::string(small.name) + set_knobs(card, index / kSmallRuns.size(), options.knobs);
   options.size = small.size;
   options.batch = small.batch;
   options.dtype = small.dtype;
@@ -42,7 +67,7 @@ Configuration measure(const LessonCard& card, Options options, const SmallRun& s
   Run run(card, options);
   lesson_main(run);
   run.record_memory();
-  return configuration_of(run.report(), std::string(small.name), letters_of(card, options));
+  return configuration_of(run.report(), name, letters_of(card, options));
 }
 
 bool has_row(const Sheet& sheet, const std::pair<std::string, std::string>& key) {
@@ -72,8 +97,8 @@ ExitCode judge_sheet(const LessonCard& card, const Options& options,
   const Sheet solution = read_sheet(sheet_path(card, "solution"));
   evaluate(sheet, letters_of(card, options));  // a malformed sheet is refused before anything runs
   std::vector<Configuration> configurations;
-  for (const SmallRun& small : kSmallRuns) {
-    configurations.push_back(measure(card, options, small, lesson_main));
+  for (std::size_t i = 0; i < kSmallRuns.size() * knob_combinations(card); ++i) {
+    configurations.push_back(measure(card, options, i, lesson_main));
     // What a run measures beyond the course's sheet (losses, for instance) is not for budgets.
     std::erase_if(configurations.back().measured,
                   [&](const auto& entry) { return !has_row(solution, entry.first); });
@@ -96,7 +121,7 @@ ExitCode judge_sheet(const LessonCard& card, const Options& options,
   }
   write_text(stdout,
              fmt::format("{}, in {} configurations\n",
-                         std::filesystem::proximate(sheet.file).string(), kSmallRuns.size()) +
+                         std::filesystem::proximate(sheet.file).string(), configurations.size()) +
                  format_table(table, style_of(stdout).width));
   return all_right ? ExitCode::ok : ExitCode::check_failed;
 }

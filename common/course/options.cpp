@@ -112,8 +112,9 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kFiles, "--save", "DIR", "keep what a resumed run needs, at the end or when stopped",
        Path{&o.save}},
       {kFiles, "--resume", "PATH", "go on from there, to the last bit", Path{&o.resume}},
-      {kMachine, "--backend", "NAME", "cpu, guarded (host reads fault) or cuda",
-       Word{&o.backend, {"cpu", "guarded", "cuda"}}},
+      {kMachine, "--backend", "NAME",
+       "cpu, guarded (host reads fault), cuda, or cuda-tf32 (f32 products of 10 bits)",
+       Word{&o.backend, {"cpu", "guarded", "cuda", "cuda-tf32"}}},
       {kMachine, "--threads", "N", "of the kernels; 0: one per core", Whole{&o.threads, 0, 4096}},
       {kMachine, "--device-memory", "SIZE", "cap it, for instance at 40MiB; without it, no cap",
        Bytes{&o.device_memory_bytes}},
@@ -247,6 +248,7 @@ Options initial_options(const LessonCard& card) {
   Options options = card.defaults;
   CHECK(read(Preset{&options.model, &options.size}, options.model), "no model is called {}",
         options.model);
+  if (card.defaults.size.T > 0) options.size.T = card.defaults.size.T;
   if (options.output.empty()) options.output = "runs/" + lesson_folder(card);
   return options;
 }

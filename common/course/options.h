@@ -54,13 +54,16 @@ struct Knob {
   std::vector<std::string_view> allowed = {};
   std::int64_t lowest = 0;
   std::int64_t highest = 1'000'000;
+  std::string_view letter = {};  // of a number, in formulas; without one, its name
+  // What it is set to, in turn, in the small runs that judge the hand budget.
+  std::vector<Setting> judged_with = {};
 };
 
 struct LessonCard {
   int number = 0;
   std::string_view slug = {};   // "training_step"
   std::string_view title = {};  // the one idea, in a line
-  Options defaults = {};
+  Options defaults = {};        // of its sizes, T alone may differ from the preset's
   std::vector<Knob> knobs = {};
   std::vector<std::string_view> letters_to_find = {};   // that the hand budget is not given
   std::vector<std::string_view> rows_to_estimate = {};  // where within 1 % of a real size will do

@@ -82,6 +82,7 @@ TrainingState training_state(const Options& o, const StoredTensors& tensors) {
                     {"warm-up", text(o.warmup_steps)},
                     {"weight decay", text(o.weight_decay)},
                     {"clip", text(o.clip)}};
+  for (const auto& [name, setting] : o.knobs) state.settings[name] = std::visit(text, setting);
   for (const NamedTensor& tensor : tensors.parameters)
     state.tensors.push_back({"parameters/" + tensor.name, tensor.value});
   for (const NamedTensor& tensor : tensors.optimizer)
@@ -123,7 +124,9 @@ Run::Run(const LessonCard& card, const Options& options)
 }
 
 GlobalBatch Run::batch(Split split, std::int64_t index) const {
-  return global_batch(*text_, split, index, options_.batch, options_.size.T);
+  GlobalBatch batch = global_batch(*text_, split, index, options_.batch, options_.size.T);
+  if (prepare_) prepare_(batch);
+  return batch;
 }
 
 std::int64_t Run::load(const StoredTensors& tensors) {
@@ -182,7 +185,7 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
 
     report_.losses.push_back(result.loss);
     report_.gradient_norms.push_back(result.gradient_norm);
-    floor_sum += global.floor;
+    floor_sum += global.floor();
     if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
       report_.ending = Ending::broken;
       write_report(report_, options_.output);
@@ -191,7 +194,7 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
            step, result.loss, result.gradient_norm);
     }
     steps_done_ = step;
-    progress.step_done(step, result.loss, finite(global.floor));
+    progress.step_done(step, result.loss, finite(global.floor()));
 
     if (options_.evaluate_every_steps > 0 && step % options_.evaluate_every_steps == 0)
       progress.say(fmt::format("step {}: held-out loss {:.3f} after {:.0f} s", step,
@@ -220,9 +223,13 @@ void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
     count("text entropy, bigram", "nats per byte", known.bigram);
     count("text entropy, trigram", "nats per byte", known.trigram);
   } else {
-    double floor = 0;
-    for (std::int64_t i = 0; i < kHeldOutBatches; ++i) floor += batch(Split::held_out, i).floor;
-    count("held-out floor", "nats per byte", floor / kHeldOutBatches);
+    double nats = 0, tokens = 0;
+    for (std::int64_t i = 0; i < kHeldOutBatches; ++i) {
+      const GlobalBatch held_out = batch(Split::held_out, i);
+      nats += held_out.floor() * held_out.valid_tokens();
+      tokens += held_out.valid_tokens();
+    }
+    count("held-out floor", "nats per byte", nats / tokens);
   }
 }
 

@@ -38,6 +38,8 @@ class Run {
 
   // Global batch `index` (0, 1, ...) of a split: a pure function of the seed and the index.
   GlobalBatch batch(Split split, std::int64_t index) const;
+  // From now on every batch passes through `prepare` first; it masks targets, for instance.
+  void prepare_batches(std::function<void(GlobalBatch&)> prepare) { prepare_ = std::move(prepare); }
 
   // --init and --resume: fills the tensors. Returns how many updates they have behind them;
   // training goes on with the batch after those. Errors: those of import_gpt2() and
@@ -83,6 +85,7 @@ class Run {
   std::optional<Sheet> sheet_;
   World world_;
   std::unique_ptr<TokenSource> text_;
+  std::function<void(GlobalBatch&)> prepare_;
   Report report_;
   std::int64_t steps_done_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "data/global_batch.h"
 
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
@@ -8,6 +9,12 @@ namespace shardlings {
 
 double GlobalBatch::valid_tokens() const {
   return std::accumulate(weights_BT.begin(), weights_BT.end(), 0.0);
+}
+
+double GlobalBatch::floor() const {
+  if (nats_BT.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return std::inner_product(nats_BT.begin(), nats_BT.end(), weights_BT.begin(), 0.0) /
+         valid_tokens();
 }
 
 GlobalBatch global_batch(const TokenSource& source, Split split, std::int64_t step,
@@ -22,16 +29,14 @@ GlobalBatch global_batch(const TokenSource& source, Split split, std::int64_t st
 
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(T) + 1);
   std::vector<double> nats(source.has_floor() ? static_cast<std::size_t>(T) : 0);
-  double entropy = 0;
   for (std::int64_t b = 0; b < sequences; ++b) {
     source.sample(split, batch.first_sample + static_cast<std::uint64_t>(b), bytes, nats);
     batch.tokens_BT.insert(batch.tokens_BT.end(), bytes.begin(), bytes.end() - 1);
     batch.targets_BT.insert(batch.targets_BT.end(), bytes.begin() + 1, bytes.end());
     for (std::int32_t t = 0; t < T; ++t) batch.positions_BT.push_back(t);
-    entropy = std::accumulate(nats.begin(), nats.end(), entropy);
+    batch.nats_BT.insert(batch.nats_BT.end(), nats.begin(), nats.end());
   }
   batch.weights_BT.assign(batch.tokens_BT.size(), 1);
-  if (source.has_floor()) batch.floor = entropy / batch.valid_tokens();
   return batch;
 }
 

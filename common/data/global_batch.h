@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "data/token_source.h"
@@ -21,12 +20,13 @@ struct GlobalBatch {
   std::vector<std::int32_t> positions_BT;  // t, which the position embedding reads
   std::vector<double> weights_BT;          // of a target in the loss: 1 = valid, 0 = masked
 
-  // Mean of -log p of the targets in nats: the loss of a model that knows all there is to know. NaN
-  // when the source does not know it.
-  double floor = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> nats_BT;  // -log p of a target; empty: the source does not know it
 
   // What the sum of the losses is divided by, on every rank.
   double valid_tokens() const;
+  // Mean of -log p over the valid targets in nats: the loss of a model that knows all there is to
+  // know. NaN when the source does not know it.
+  double floor() const;
 };
 
 // A pure function of its arguments and the source's seed: every rank makes the same batch.

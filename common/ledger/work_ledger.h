@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace shardlings {
 
@@ -12,26 +13,48 @@ struct Work {
   // The same products as they are really carried out: attention only where the causal mask lets it
   // look, and everything that is computed a second time.
   std::int64_t executed_flops = 0;
+  // The part of the executed ones that a Recomputation repeats.
+  std::int64_t recomputed_flops = 0;
 
   Work& operator+=(const Work& other) {
     model_flops += other.model_flops;
     executed_flops += other.executed_flops;
+    recomputed_flops += other.recomputed_flops;
     return *this;
   }
   Work operator-(const Work& other) const {
-    return {model_flops - other.model_flops, executed_flops - other.executed_flops};
+    return {model_flops - other.model_flops, executed_flops - other.executed_flops,
+            recomputed_flops - other.recomputed_flops};
   }
   bool operator==(const Work&) const = default;
 };
 
 class WorkLedger {
  public:
-  void add(const Work& work) { total_ += work; }
+  // While one lives, all work is work done before: executed once more, and no work of the model.
+  class Recomputation {
+   public:
+    explicit Recomputation(WorkLedger& ledger)
+        : ledger_(ledger), outer_(std::exchange(ledger.recomputes_, true)) {}
+    ~Recomputation() { ledger_.recomputes_ = outer_; }
+    Recomputation(const Recomputation&) = delete;
+    Recomputation& operator=(const Recomputation&) = delete;
+
+   private:
+    WorkLedger& ledger_;
+    bool outer_;
+  };
+
+  void add(const Work& work) {
+    const std::int64_t executed = work.executed_flops;
+    total_ += recomputes_ ? Work{.executed_flops = executed, .recomputed_flops = executed} : work;
+  }
   // Since the start; take the difference of two readings to measure a step.
   const Work& total() const { return total_; }
 
  private:
   Work total_;
+  bool recomputes_ = false;
 };
 
 }  // namespace shardlings

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "course/run.h"
-#include "lessons/01_training_step/batch.h"             // what one forward pass reads
-#include "lessons/01_training_step/exercise.h"          // yours: clip_gradients
-#include "lessons/01_training_step/gpt.h"               // the model, from embedding to loss
+#include "lessons/01_training_step/batch.h"          // what one forward pass reads
+#include "lessons/01_training_step/exercise.h"       // yours: clip_gradients
+#include "lessons/01_training_step/gpt.h"            // the model, from embedding to loss
 #include "lessons/01_training_step/saved_tensors.h"  // what forward leaves for backward
 #include "lessons/01_training_step/trainer.h"        // model, AdamW and its schedule
 

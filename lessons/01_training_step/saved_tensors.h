@@ -24,7 +24,7 @@ class SavedTensors {
   }
 
   ~SavedTensors() {
-    for (const Tensor& tensor : stack_) tensor.storage()->drop();
+    while (!is_empty()) pop();
   }
   SavedTensors(SavedTensors&& other) noexcept
       : stack_(std::exchange(other.stack_, {})), keeps_(other.keeps_) {}

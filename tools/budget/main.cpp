@@ -47,6 +47,15 @@ Request read_request(const std::vector<std::string>& words) {
   return request;
 }
 
+// A lesson's knobs are letters that its sheet alone knows.
+bool uses(const Sheet& sheet, const std::string& letter) {
+  return std::ranges::any_of(sheet.rows, [&](const SheetRow& row) {
+    return row.formula && std::ranges::any_of(row.formula->names(), [&](const auto& name) {
+             return name.text == letter;
+           });
+  });
+}
+
 // All letters of the model, with what the command line changes. A letter that the sheet finds
 // itself (P in lesson 01) is not given.
 Values values_for(const Request& request, const Sheet& sheet) {
@@ -66,7 +75,7 @@ Values values_for(const Request& request, const Sheet& sheet) {
   if (size_of("B", 1) < 1) fail(ExitCode::usage, "--B: at least 1 sequence expected");
   Values values = letters(size, size_of("B", 1), request.policy);
   for (const auto& [name, value] : request.letters) {
-    if (!values.contains(name)) {
+    if (!values.contains(name) && !uses(sheet, name)) {
       std::vector<std::string_view> known;
       for (const auto& [letter, unused] : values) known.push_back(letter);
       const std::string likely = nearest(name, known);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -39,15 +41,20 @@ std::string golden_output(const std::string& lesson) {
   return "```\n" + text + "\n```\n";
 }
 
-// The memory rows of the course's sheet for some models, in f32 with one sequence.
-std::string budget_table(const std::string& lesson, const std::string& models) {
+// The memory rows of the course's sheet for some models, in f32 with one sequence. What follows the
+// models sets letters for all of them: "gpt2 gpt3-175b --stored 1".
+std::string budget_table(const std::string& lesson, const std::string& arguments) {
   const std::string budget = program("budget");
   const std::string sheet = fmt::format("{}/solutions/{}/budget.toml", kSourceFolder, lesson);
   std::string names, rule = "|---|";
   std::vector<std::pair<std::string, std::string>> lines;  // row name, cells
-  std::istringstream words(models);
-  for (std::string model; words >> model;) {
-    const auto json = nlohmann::json::parse(output_of({budget, sheet, "--model", model, "--json"}));
+  const std::size_t letters = std::min(arguments.find("--"), arguments.size());
+  std::istringstream models(arguments.substr(0, letters));
+  for (std::string model; models >> model;) {
+    CommandLine command{budget, sheet, "--json", "--model", model};
+    std::istringstream words(arguments.substr(letters));
+    for (std::string word; words >> word;) command.push_back(word);
+    const auto json = nlohmann::json::parse(output_of(command));
     names += fmt::format(" {} |", model);
     rule += "---|";
     std::size_t next = 0;
@@ -63,8 +70,37 @@ std::string budget_table(const std::string& lesson, const std::string& models) {
   return table;
 }
 
-// "<!-- budget table: gpt2 gpt3-175b -->", "<!-- golden output -->" and "<!-- lessons: ... -->"
-// begin a block that is written here; "<!-- end" ends it. `lesson` is the folder of the text.
+// On which GPUs bench/gpu.sh has run, and what it found; it writes the files that are read here.
+std::string table_of_gpus() {
+  namespace fs = std::filesystem;
+  std::set<fs::path> files;
+  if (const fs::path results = fs::path(kSourceFolder) / "bench/results"; fs::exists(results))
+    for (const auto& entry : fs::directory_iterator(results))
+      if (entry.path().string().ends_with(".gpu.json")) files.insert(entry.path());
+
+  std::string table =
+      "| GPU | driver and toolkit | tests | compute-sanitizer | a step of gpt2-1024 |\n"
+      "|---|---|---|---|---|\n";
+  if (files.empty()) table += "| none so far | - | compiles; not run | - | - |\n";
+  for (const fs::path& file : files) {
+    const auto records = nlohmann::json::parse(content_of(file));
+    const auto& run = records.at(0);
+    const auto word = [&](const char* name) { return run.at(name).get<std::string>(); };
+    std::string step = "-";
+    for (const auto& record : records)
+      if (record.value("case", "") == "gpt2-1024" && record.value("dtype", "") == "f32")
+        step = fmt::format("{:.0f} tokens/s in f32, MFU {:.0f} %",
+                           record.at("tokens_per_second").get<double>(),
+                           100 * record.at("share_of_peak").get<double>());
+    table += fmt::format("| {} | {}; {} | {} | {} | {} |\n", word("processor"), word("compiler"),
+                         word("date"), word("tests"), word("memcheck"), step);
+  }
+  return table;
+}
+
+// "<!-- budget table: gpt2 gpt3-175b -->", "<!-- golden output -->", "<!-- lessons: ... -->" and
+// "<!-- gpus: ... -->" begin a block that is written here; "<!-- end" ends it. `lesson` is the
+// folder of the text.
 std::string with_fresh_blocks(const std::string& text, const std::string& lesson) {
   const std::string budget = "<!-- budget table: ";
   std::string fresh;
@@ -76,6 +112,8 @@ std::string with_fresh_blocks(const std::string& text, const std::string& lesson
     std::string block;
     if (line.starts_with("<!-- lessons:"))
       block = table_of_lessons();
+    else if (line.starts_with("<!-- gpus:"))
+      block = table_of_gpus();
     else if (line == "<!-- golden output -->")
       block = golden_output(lesson);
     else if (line.starts_with(budget))

@@ -49,14 +49,14 @@ TEST_CASE("every model that has a name can be built") {
 TEST_CASE("letters are those of the model, of one device, and of the policy") {
   const Values values = letters({.L = 8, .D = 72, .H = 24, .T = 48, .V = 61}, 5, "bf16_f32_grads");
   CHECK(values ==
-        Values{{"B", 5},    {"T", 48}, {"D", 72},
-               {"H", 24},   {"K", 3},  {"L", 8},
-               {"F", 288},  {"V", 61}, {"P", 61. * 72 + 48 * 72 + 8 * (12 * 5184 + 936) + 144},
-               {"w", 2},    {"g", 4},  {"o", 12},
-               {"a", 2},    {"M", 1},  {"dp", 1},
-               {"tp", 1},   {"pp", 1}, {"cp", 1},
-               {"ep", 1},   {"n", 1},  {"rank", 0},
-               {"stage", 0}});
+        Values{{"B", 5},     {"T", 48},   {"D", 72},
+               {"H", 24},    {"K", 3},    {"L", 8},
+               {"F", 288},   {"V", 61},   {"P", 61. * 72 + 48 * 72 + 8 * (12 * 5184 + 936) + 144},
+               {"w", 2},     {"g", 4},    {"o", 12},
+               {"a", 2},     {"M", 1},    {"dp", 1},
+               {"tp", 1},    {"pp", 1},   {"cp", 1},
+               {"ep", 1},    {"n", 1},    {"rank", 0},
+               {"stage", 0}, {"batch", 5}});
   std::string table;
   for (const auto& [name, w, g, o, a] : byte_policies())
     table += fmt::format("{} {}+{}+{} {};", name, w, g, o, a);

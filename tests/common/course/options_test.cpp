@@ -48,6 +48,14 @@ TEST_CASE("without arguments a lesson runs on its defaults") {
   CHECK_FALSE(options.help);
 }
 
+TEST_CASE("a lesson may have a context of its own, a preset named on the command line has its") {
+  const LessonCard card{.number = 2, .slug = "memory", .defaults = {.size = {.T = 512}}};
+  const ModelSize nano{.L = 4, .D = 128, .H = 4, .T = 512, .V = 256};
+  CHECK(parse_options(card, {}).size == nano);
+  CHECK(parse_options(card, Arguments{"--model", "micro"}).size.T == 256);
+  CHECK(parse_options(card, Arguments{"--context", "64"}).size.T == 64);
+}
+
 TEST_CASE("every option sets its own value") {
   const Options options = parse_options(kCard, Arguments{"--layers",   "3",
                                                          "--width=96", "--heads",
@@ -145,7 +153,7 @@ TEST_CASE("what is wrong with a command line is said in one line") {
       {{"--clip", "-1"}, "--clip: expected a number from 0 to 1000000000, got \"-1\""},
       {{"--model", "nan0"}, "--model: expected one of nano, micro, gpt2, got \"nan0\""},
       {{"--dtype", "F32"}, "--dtype: expected one of f32, f64, got \"F32\""},
-      {{"--backend", ""}, "--backend: expected one of cpu, guarded, cuda, got \"\""},
+      {{"--backend", ""}, "--backend: expected one of cpu, guarded, cuda, cuda-tf32, got \"\""},
       {{"--text", ""}, "--text: expected a path, got \"\""},
       {{"--device-memory", "48 mib"},
        "--device-memory: expected a size such as 48MiB, 1.5GiB or 4096, got \"48 mib\""},

@@ -1,6 +1,7 @@
 #include "data/global_batch.h"
 
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "base/check.h"
@@ -39,7 +40,7 @@ TEST_CASE("a batch is its samples, one after another") {
         entropy += nats[t];
       }
     }
-    CHECK(batch.floor == Approx(entropy / static_cast<double>(count)).epsilon(1e-14));
+    CHECK(batch.floor() == Approx(entropy / static_cast<double>(count)).epsilon(1e-14));
   }
 }
 
@@ -55,13 +56,15 @@ TEST_CASE("masked targets do not count as valid") {
   GlobalBatch batch = global_batch(Stories(3), Split::train, 0, 2, 8);
   batch.weights_BT[3] = batch.weights_BT[11] = 0;
   CHECK(batch.valid_tokens() == 14);
+  const double all = std::accumulate(batch.nats_BT.begin(), batch.nats_BT.end(), 0.0);
+  CHECK(batch.floor() == Approx((all - batch.nats_BT[3] - batch.nats_BT[11]) / 14));
 }
 
 TEST_CASE("a file has no floor") {
   const Scratch scratch;
   const TextFile file(scratch.write("text", std::string(1000, 'a')), 8, 1);
   const GlobalBatch batch = global_batch(file, Split::train, 2, 4, 8);
-  CHECK(std::isnan(batch.floor));
+  CHECK(std::isnan(batch.floor()));
   CHECK(batch.tokens_BT == std::vector<std::int32_t>(32, 'a'));
 }
 
