@@ -36,7 +36,7 @@ const std::vector<Configuration> kConfigurations{
     {{.L = 5, .D = 15, .H = 5, .T = 9, .V = 29}, 1, DType::f64},
     {{.L = 7, .D = 10, .H = 5, .T = 3, .V = 512}, 4, DType::f32},
     {{.L = 3, .D = 33, .H = 11, .T = 65, .V = 7}, 2, DType::f32},
-    {{.L = 8, .D = 72, .H = 24, .T = 48, .V = 61}, 1, DType::f64},
+    {{.L = 8, .D = 24, .H = 8, .T = 16, .V = 61}, 1, DType::f64},
 };
 
 // All of them, for a model of L blocks.
