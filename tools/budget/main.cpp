@@ -2,6 +2,7 @@
 //
 //   budget SHEET [--model gpt3-175b] [--policy bf16] [--json] [--LETTER NUMBER]...
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,8 @@ Values values_for(const Request& request, const Sheet& sheet) {
       std::vector<std::string_view> known;
       for (const auto& [letter, unused] : values) known.push_back(letter);
       const std::string likely = nearest(name, known);
-      fail(ExitCode::usage, "--{}: no such letter{}", name,
+      fail(ExitCode::usage, "--{}: no formula of {} has this letter{}", name,
+           std::filesystem::proximate(sheet.file).string(),
            likely.empty() ? "" : "; did you mean --" + likely + "?");
     }
     values[name] = value;
