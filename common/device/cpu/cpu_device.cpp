@@ -24,17 +24,11 @@ CpuDevice::CpuDevice(MemoryLedger& memory, WorkLedger& work, int threads)
 }
 
 CpuDevice::~CpuDevice() {
-  for (const auto& [size, blocks] : free_blocks_)
-    for (void* block : blocks) std::free(block);
+  free_blocks_.clear(std::free);
 }
 
 void* CpuDevice::acquire(std::int64_t bytes) {
-  auto& blocks = free_blocks_[bytes];
-  if (!blocks.empty()) {
-    void* block = blocks.back();
-    blocks.pop_back();
-    return block;
-  }
+  if (void* block = free_blocks_.take(bytes)) return block;
   const std::int64_t unit = bytes >= kHugePage ? kHugePage : kCacheLine;
   const std::int64_t size = round_up(std::max<std::int64_t>(bytes, 1), unit);
   void* block = std::aligned_alloc(static_cast<std::size_t>(unit), static_cast<std::size_t>(size));
@@ -46,7 +40,7 @@ void* CpuDevice::acquire(std::int64_t bytes) {
 }
 
 void CpuDevice::release(void* data, std::int64_t bytes) {
-  free_blocks_[bytes].push_back(data);
+  free_blocks_.put(data, bytes);
 }
 
 void CpuDevice::run(const Operation& operation, Stream) {

@@ -1,11 +1,9 @@
 // The CPU as a device: every operation runs at once, on the given number of threads.
 #pragma once
 
-#include <map>
-#include <vector>
-
 #include "device/cpu/cpu.h"
 #include "device/device.h"
+#include "device/free_blocks.h"
 
 namespace shardlings {
 
@@ -30,9 +28,7 @@ class CpuDevice : public Device {
   void release(void* data, std::int64_t bytes) override;
 
   Cpu cpu_;
-  // Released blocks by size. A training step asks for the same sizes in the same order every time,
-  // so after the first step nothing is asked of the system any more.
-  std::map<std::int64_t, std::vector<void*>> free_blocks_;
+  FreeBlocks free_blocks_;
 };
 
 }  // namespace shardlings

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <vector>
 
 #include "device/cpu/cpu_device.h"
@@ -116,8 +115,7 @@ class CudaDevice final : public Device {
       : Device(memory, work), tf32_(options.tf32) {}
   ~CudaDevice() override {
     static_cast<void>(cudaDeviceSynchronize());
-    for (const auto& [bytes, blocks] : free_blocks_)
-      for (void* block : blocks) static_cast<void>(cudaFree(block));
+    free_blocks_.clear([](void* block) { static_cast<void>(cudaFree(block)); });
   }
 
   std::string_view kind() const override { return "cuda"; }
@@ -151,12 +149,7 @@ class CudaDevice final : public Device {
   }
 
   void* acquire(std::int64_t bytes) override {
-    auto& blocks = free_blocks_[bytes];
-    if (!blocks.empty()) {
-      void* block = blocks.back();
-      blocks.pop_back();
-      return block;
-    }
+    if (void* block = free_blocks_.take(bytes)) return block;
     void* block = allocate_block(bytes);
     if (block == nullptr) {
       give_back_free_blocks();
@@ -165,7 +158,7 @@ class CudaDevice final : public Device {
     return block;
   }
   // The next user of the block works after its last one: both in the order of the compute stream.
-  void release(void* data, std::int64_t bytes) override { free_blocks_[bytes].push_back(data); }
+  void release(void* data, std::int64_t bytes) override { free_blocks_.put(data, bytes); }
 
   static void* allocate_block(std::int64_t bytes) {
     void* block = nullptr;
@@ -180,44 +173,37 @@ class CudaDevice final : public Device {
 
   void give_back_free_blocks() {
     CUDA_CHECK(cudaDeviceSynchronize());  // for work that still uses them
-    for (auto& [bytes, blocks] : free_blocks_) {
-      for (void* block : blocks) CUDA_CHECK(cudaFree(block));
-      blocks.clear();
-    }
+    free_blocks_.clear([](void* block) { CUDA_CHECK(cudaFree(block)); });
   }
 
   bool tf32_;
   std::array<CudaStream, kStreams> streams_;
   std::array<Events, kStreams> events_;
   Staging staging_;
-  std::map<std::int64_t, std::vector<void*>> free_blocks_;  // by size, as on the CPU
+  FreeBlocks free_blocks_;
 };
 
 class PinnedHostDevice final : public CpuDevice {
  public:
   using CpuDevice::CpuDevice;
   ~PinnedHostDevice() override {
-    for (const auto& [bytes, blocks] : free_blocks_)
-      for (void* block : blocks) static_cast<void>(cudaFreeHost(block));
+    free_blocks_.clear([](void* block) { static_cast<void>(cudaFreeHost(block)); });
   }
 
  private:
   void* acquire(std::int64_t bytes) override {
-    auto& blocks = free_blocks_[bytes];
-    void* block = nullptr;
-    if (!blocks.empty()) {
-      block = blocks.back();
-      blocks.pop_back();
-    } else if (cudaHostAlloc(&block, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)),
-                             cudaHostAllocDefault) != cudaSuccess) {
+    void* block = free_blocks_.take(bytes);
+    if (block == nullptr &&
+        cudaHostAlloc(&block, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)),
+                      cudaHostAllocDefault) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());  // told by the caller
       return nullptr;
     }
     return block;
   }
-  void release(void* data, std::int64_t bytes) override { free_blocks_[bytes].push_back(data); }
+  void release(void* data, std::int64_t bytes) override { free_blocks_.put(data, bytes); }
 
-  std::map<std::int64_t, std::vector<void*>> free_blocks_;
+  FreeBlocks free_blocks_;
 };
 
 // The GPUs that can be used, or why there are none.

@@ -14,6 +14,24 @@
 
 namespace shardlings::lesson01 {
 
+struct Configuration {
+  ModelSize size;
+  std::int64_t B;
+  DType dtype;
+};
+
+// Odd, one, and pairwise different sizes.
+inline const std::vector<Configuration> kConfigurations{
+    {{.L = 1, .D = 8, .H = 1, .T = 1, .V = 3}, 1, DType::f32},
+    {{.L = 1, .D = 8, .H = 2, .T = 5, .V = 11}, 2, DType::f64},
+    {{.L = 2, .D = 12, .H = 3, .T = 7, .V = 11}, 3, DType::f32},
+    {{.L = 3, .D = 15, .H = 5, .T = 9, .V = 29}, 1, DType::f64},
+    {{.L = 5, .D = 10, .H = 5, .T = 3, .V = 64}, 4, DType::f32},
+    {{.L = 2, .D = 33, .H = 11, .T = 65, .V = 7}, 2, DType::f32},
+    {{.L = 8, .D = 72, .H = 24, .T = 48, .V = 61}, 1, DType::f64},
+    {{.L = 4, .D = 128, .H = 4, .T = 128, .V = 256}, 2, DType::f32},
+};
+
 class TestDevice {
  public:
   TestDevice(std::string_view kind, DType element_type, int threads = 2) : dtype(element_type) {

@@ -22,14 +22,8 @@ using namespace shardlings::lesson03;
 
 namespace {
 
-struct Configuration {
-  ModelSize size;
-  std::int64_t B;
-  DType dtype;
-};
-
-// Odd, one, and pairwise different sizes; heads large and small beside the blocks.
-const std::vector<Configuration> kConfigurations{
+// As kConfigurations, with heads large and small beside the blocks.
+const std::vector<Configuration> kWithLargeHeads{
     {{.L = 1, .D = 8, .H = 1, .T = 1, .V = 3}, 1, DType::f32},
     {{.L = 1, .D = 8, .H = 2, .T = 5, .V = 1111}, 2, DType::f64},
     {{.L = 2, .D = 12, .H = 3, .T = 7, .V = 11}, 3, DType::f32},
@@ -188,7 +182,7 @@ TEST_CASE("every plan trains like the one that recomputes nothing, to the last b
 }
 
 TEST_CASE("every plan trains like lesson 01") {
-  const Configuration c = GENERATE(from_range(kConfigurations));
+  const Configuration c = GENERATE(from_range(kWithLargeHeads));
   if (c.dtype == DType::f32) return;
   const GlobalBatch batch = random_batch(c.size, c.B, 0);
   const TestDevice test("cpu", c.dtype, 1);
@@ -233,7 +227,7 @@ TEST_CASE("plans compose: segments of selective blocks, a segment in a segment")
 }
 
 TEST_CASE("parameters have lesson 01's names, in its order") {
-  const Configuration c = kConfigurations[3];
+  const Configuration c = kWithLargeHeads[3];
   const auto names = [&](const Plan& plan) {
     std::vector<std::string> result;
     Step step(c, plan);
@@ -244,7 +238,7 @@ TEST_CASE("parameters have lesson 01's names, in its order") {
 }
 
 TEST_CASE("bytes of activations and of the joint peak equal their closed forms") {
-  const Configuration c = GENERATE(from_range(kConfigurations));
+  const Configuration c = GENERATE(from_range(kWithLargeHeads));
   for (const Plan& plan : plans(c.size.L)) {
     CAPTURE(c.size.L, c.size.D, plan.stored_scores, plan.selective, plan.blocks_per_segment);
     Step step(c, plan);
@@ -264,7 +258,7 @@ TEST_CASE("bytes of activations and of the joint peak equal their closed forms")
 }
 
 TEST_CASE("FLOPs: the model's are those of none; what is done again is counted apart") {
-  const Configuration c = GENERATE(from_range(kConfigurations));
+  const Configuration c = GENERATE(from_range(kWithLargeHeads));
   const auto work = [&](const Plan& plan) {
     Step step(c, plan);
     loss_and_gradients(step.model, random_batch(c.size, c.B, 1), step.test);
