@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "device/math.h"
+
 namespace shardlings {
 
 namespace {
@@ -141,6 +143,22 @@ double add_into_rate(int threads) {
 #pragma GCC ivdep
            for (std::size_t i = 0; i < n; ++i) y[i] += x[i];
          });
+}
+
+double exponential_rate(int threads) {
+  constexpr std::size_t kCount = 2048;
+  constexpr int kTurns = 2000;
+  const double seconds = best_seconds(threads, [] {
+    return [x = std::vector<float>(kCount, -1)] {
+      for (int turn = 0; turn < kTurns; ++turn) {
+        std::uint32_t sum = 0;  // as in read_rate()
+        for (std::size_t i = 0; i < kCount; ++i)
+          sum += std::bit_cast<std::uint32_t>(fast_exp(x[i]));
+        asm volatile("" : : "r"(sum) : "memory");
+      }
+    };
+  });
+  return static_cast<double>(kTurns * kCount) * threads / seconds;
 }
 
 }  // namespace shardlings

@@ -28,4 +28,7 @@ double read_rate(int threads);      // the sum of x
 double copy_rate(int threads);      // y = x: read and written
 double add_into_rate(int threads);  // y += x: two read, one written
 
+// Exponentials of f32 per second (device/math.h), of an array that the nearest cache holds.
+double exponential_rate(int threads);
+
 }  // namespace shardlings

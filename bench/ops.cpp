@@ -4,7 +4,8 @@
 // Products and attention have the shapes of the cases A and gpt2 (step.cpp); they are held against
 // the rate of multiply-adds. The others move arrays that no cache holds, and are held against
 // moving alone: reading, copying (what is written anew is fetched first, unseen) or adding in
-// place. All yardsticks are measured at the start.
+// place; where an element costs an exponential, against exponentials alone if those take longer.
+// All yardsticks are measured at the start.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -28,6 +29,7 @@ struct Indices {
 
 struct Limits {
   double flops, read, copy, add_into;  // per second: FLOPs, then bytes
+  double exponentials;                 // per second
 };
 
 // An operation and what it works on: t are f32 tensors of `shapes`, i are i32 tensors. What moves
@@ -38,6 +40,7 @@ struct Entry {
   std::function<void(const Tensors& t, const Tensors& i)> call;
   double Limits::*limit = &Limits::flops;
   double bytes = 0;
+  double exponentials = 0;
   std::vector<Indices> indices = {};
 };
 
@@ -67,7 +70,8 @@ void run(benchmark::State& state, const Entry& entry, int threads, const Limits&
   const bool multiplies = entry.limit == &Limits::flops;
   const double rate = calls_per_second * (multiplies ? flops : entry.bytes);
   state.counters[multiplies ? "GFLOP/s" : "GB/s"] = rate / 1e9;
-  state.counters["share"] = rate / (limits.*entry.limit);
+  state.counters["share"] = std::max(rate / (limits.*entry.limit),
+                                     calls_per_second * entry.exponentials / limits.exponentials);
 }
 
 // ---- products and attention ----
@@ -131,13 +135,18 @@ void add_element_wise(std::vector<Entry>& entries) {
                      [](auto& t, auto&) { benchmark::DoNotOptimize(sum_of_squares(t[0])); },
                      &Limits::read,
                      kArrayBytes});
-  entries.push_back(
-      {"gelu", {n, n}, [](auto& t, auto&) { gelu(t[0], t[1]); }, &Limits::copy, 2 * kArrayBytes});
+  entries.push_back({"gelu",
+                     {n, n},
+                     [](auto& t, auto&) { gelu(t[0], t[1]); },
+                     &Limits::copy,
+                     2 * kArrayBytes,
+                     kElements});
   entries.push_back({"gelu_backward",
                      {n, n, n},
                      [](auto& t, auto&) { gelu_backward(t[0], t[1], t[2]); },
                      &Limits::copy,
-                     3 * kArrayBytes});
+                     3 * kArrayBytes,
+                     kElements});
 }
 
 void add_rows(std::vector<Entry>& entries, const Sizes& s) {
@@ -160,6 +169,7 @@ void add_rows(std::vector<Entry>& entries, const Sizes& s) {
                      [](auto& t, auto& i) { embedding(t[0], t[1], t[2], i[0], i[1]); },
                      &Limits::copy,
                      2 * kArrayBytes,  // rows looked up, rows written
+                     0,
                      {{rows, s.V}, {rows, s.T}}});
 }
 
@@ -171,12 +181,14 @@ void add_loss(std::vector<Entry>& entries, const Sizes& s) {
                      [](auto& t, auto& i) { cross_entropy(t[0], t[1], t[2], i[0], t[3]); },
                      &Limits::read,
                      kArrayBytes,
+                     kElements,
                      {{rows, s.V}}});
   entries.push_back({s.name + "/cross_entropy_backward",
                      {logits, r, r},
                      [](auto& t, auto& i) { cross_entropy_backward(t[0], t[1], i[0], t[2], 1e-3); },
                      &Limits::add_into,
                      2 * kArrayBytes,
+                     kElements,
                      {{rows, s.V}}});
 }
 
@@ -203,12 +215,13 @@ void register_all(int threads) {
   const Limits limits{.flops = multiply_add_rate(DType::f32, threads),
                       .read = read_rate(threads),
                       .copy = copy_rate(threads),
-                      .add_into = add_into_rate(threads)};
+                      .add_into = add_into_rate(threads),
+                      .exponentials = exponential_rate(threads)};
   fmt::print(stderr,
              "threads:{} at best: {:.1f} GFLOP/s; {:.1f} GB/s read, {:.1f} copied, {:.1f} added "
-             "into; {:.2f} GHz\n",
+             "into; {:.2f} G exponentials/s; {:.2f} GHz\n",
              threads, limits.flops / 1e9, limits.read / 1e9, limits.copy / 1e9,
-             limits.add_into / 1e9, clock_rate() / 1e9);
+             limits.add_into / 1e9, limits.exponentials / 1e9, clock_rate() / 1e9);
   for (const Entry& entry : all_entries())
     benchmark::RegisterBenchmark(
         fmt::format("{}/threads:{}", entry.name, threads).c_str(),

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "device/math.h"
 #include "device/operations.h"
@@ -178,8 +179,12 @@ struct EmbeddingForwardKernel {
   }
 };
 
+// Block by block, so that a row comes from memory once: a sum of exponentials relative to the
+// largest logit so far is scaled when a larger one comes. (From the lowest finite value, so that a
+// block of -infinity, as a mask leaves it, adds 0 and not NaN.)
 template <class T>
 struct CrossEntropyForwardKernel {
+  static constexpr std::int64_t kBlock = 1024;
   T *loss, *log_sum_exp;
   const T* logits;
   const std::int32_t* target;
@@ -189,8 +194,16 @@ struct CrossEntropyForwardKernel {
   template <class Row>
   SHARDLINGS_KERNEL void operator()(std::int64_t r, const Row& row) const {
     const T* logit = logits + r * V;
-    const T largest = row.max(V, [=](std::int64_t v) { return logit[v]; });
-    const T sum = row.sum(V, [=](std::int64_t v) { return fast_exp(logit[v] - largest); });
+    T largest = std::numeric_limits<T>::lowest(), sum = 0;
+    for (std::int64_t begin = 0; begin < V; begin += kBlock) {
+      const T* block = logit + begin;
+      const std::int64_t count = V - begin < kBlock ? V - begin : kBlock;
+      const T in_block = row.max(count, [=](std::int64_t v) { return block[v]; });
+      const T larger = in_block > largest ? in_block : largest;
+      sum = sum * fast_exp(largest - larger) +
+            row.sum(count, [=](std::int64_t v) { return fast_exp(block[v] - larger); });
+      largest = larger;
+    }
     log_sum_exp[r] = largest + std::log(sum);
     loss[r] = weight[r] == 0 ? T{0} : weight[r] * (log_sum_exp[r] - logit[target[r]]);
   }

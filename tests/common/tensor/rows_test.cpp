@@ -246,6 +246,15 @@ TEST_CASE("cross_entropy: the largest logit is found wherever it stands") {
     });
 }
 
+TEST_CASE("cross_entropy: logits of -infinity count for nothing, even thousands in a row") {
+  on_every_device([](OpBench& bench) {
+    const std::int64_t V = 5000;
+    Values logits = bench.random("logits", V);
+    std::fill_n(logits.begin(), 3000, -std::numeric_limits<double>::infinity());
+    check_cross_entropy(bench, logits, {4000}, {1}, V);
+  });
+}
+
 TEST_CASE("cross_entropy: equal logits cost ln V") {
   on_every_device([](OpBench& bench) {
     const Tensor loss = bench.blank({1}), log_sum_exp = bench.blank({1});
