@@ -101,7 +101,7 @@ TEST_CASE("a drill: story, choices, and why each is right or not") {
   const File file(kDrill);
   const Drill drill = read_drill(file.path());
   CHECK(drill.run == "a_fault --steps 60");
-  CHECK(drill.story == "A run printed:\n\n    loss  3.1\n    1. this is no choice\n\n");
+  CHECK(drill.story == "A run printed:\n\n    loss  3.1\n    1. this is no choice");
   REQUIRE(drill.choices.size() == 2);
   CHECK(drill.choices[1].text == "Too slow, by far.");
   CHECK(drill.choices[1].why == "So it is.");

@@ -88,6 +88,7 @@ Drill read_drill(const std::filesystem::path& path) {
   Drill drill;
   drill.run = lines.expect("<!-- run: (.+) -->", "what was run, \"<!-- run: fault --options -->\"");
   while (!lines.at_end() && !lines.peek().starts_with("1. ")) drill.story += lines.take() + "\n";
+  drill.story.erase(drill.story.find_last_not_of('\n') + 1);
   for (const std::string& text : lines.numbered()) drill.choices.push_back({text, ""});
   const std::size_t count = drill.choices.size();
   if (count < 2) lines.refuse("at least two choices");
