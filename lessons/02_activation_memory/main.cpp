@@ -25,7 +25,7 @@ using namespace lesson01;
 // B sequences   T tokens per sequence   D width   H heads of width K   L blocks   V vocabulary
 
 // ---- the mechanism ----
-// stored_attention.h, plain_attention.h, exercise.h and attention_blocks.h, in this order.
+// stored_attention.h, exercise.h, plain_attention.h and attention_blocks.h, in this order.
 
 // ---- one step ----
 

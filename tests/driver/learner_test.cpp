@@ -122,6 +122,21 @@ TEST_CASE("a folder that cannot be written costs the memory of the progress, not
   REQUIRE_THAT(outcome.output, Contains("Hint 1 of 3") && Contains("not remembered"));
 }
 
+TEST_CASE("show reads a lesson's files in the order of its text") {
+  const Learner learner;
+  const std::string shown = learner.do_("show 02").output;
+  std::size_t last = 0;
+  for (const char* name :
+       {"stored_attention.h", "stored_attention.cpp", "exercise.h", "plain_attention.h",
+        "plain_attention.cpp", "attention_blocks.h", "attention_blocks.cpp", "main.cpp"}) {
+    CAPTURE(name);
+    const std::size_t at = shown.find(fmt::format("==> lessons/02_activation_memory/{}\n", name));
+    REQUIRE(at != std::string::npos);
+    REQUIRE(at >= last);
+    last = at;
+  }
+}
+
 TEST_CASE("show and diff read a lesson's program") {
   const Learner learner;
   const Outcome shown = learner.do_("show 01");

@@ -18,8 +18,8 @@ const Lesson& lesson_or_current(Arguments arguments) {
   return arguments.empty() ? LearnerProgress().current() : lesson_named(arguments[0]);
 }
 
-// The lesson's own headers, each with its source behind it, in the order in which the text names
-// them; then the exercise and main.cpp.
+// The lesson's own files in the order in which the text names them; then the headers that it does
+// not name, and main.cpp.
 std::vector<std::string> reading_order(const Lesson& lesson) {
   std::vector<std::string> files;
   const auto add = [&](const std::string& name) {
@@ -29,7 +29,7 @@ std::vector<std::string> reading_order(const Lesson& lesson) {
   const std::string text = content_of(lesson_file(lesson, "README.md"));
   const std::regex file_name("`([a-z0-9_]+\\.(?:h|cpp))`");
   for (std::sregex_iterator match(text.begin(), text.end(), file_name), end; match != end; ++match)
-    if ((*match)[1] != "main.cpp" && (*match)[1] != "exercise.h") add((*match)[1]);
+    if ((*match)[1] != "main.cpp") add((*match)[1]);
   for (const auto& entry : std::filesystem::directory_iterator(lesson_file(lesson, "")))
     if (entry.path().extension() == ".h") add(entry.path().filename());
   add("main.cpp");
