@@ -163,4 +163,10 @@ TEST_CASE("a budget is evaluated at any scale") {
   REQUIRE(learner.do_("budget 01 --model gpt5").code == 64);
   REQUIRE(learner.do_("budget 01 --Q 3").code == 64);
   REQUIRE(learner.do_("budget 01 --T 12abc").code == 64);
+
+  write_file(learner.exercise("budget.toml"), "[let]\nx = \"every*D\"\n[memory]\na = \"full*x\"\n");
+  const Outcome unset = learner.do_("budget 01 --model gpt2");
+  REQUIRE(unset.code == 64);
+  REQUIRE_THAT(unset.output, Contains("uses every, full, without a value here: --every NUMBER"));
+  REQUIRE(learner.do_("budget 01 --model gpt2 --every 2 --full 1").code == 0);
 }

@@ -1,8 +1,11 @@
 // A hand budget evaluated for any model, without running it:
 //
 //   budget SHEET [--model gpt3-175b] [--policy bf16] [--json] [--LETTER NUMBER]...
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,10 +94,28 @@ Values values_for(const Request& request, const Sheet& sheet) {
   return values;
 }
 
+// A run gives a lesson's knobs their values; here the command line must.
+void require_all_letters(const Sheet& sheet, const Values& values) {
+  std::set<std::string> missing;
+  for (const SheetRow& row : sheet.rows)
+    if (row.formula)
+      for (const Formula::Name& name : row.formula->names())
+        if (!values.contains(name.text)) missing.insert(name.text);
+  for (const SheetRow& row : sheet.rows)
+    if (row.table == "let") missing.erase(row.name);
+  if (missing.empty()) return;
+  fail(ExitCode::usage,
+       "{} uses {}, without a value here: --{} NUMBER gives one to an option of the lesson; any "
+       "other name is misspelt",
+       std::filesystem::proximate(sheet.file).string(), fmt::join(missing, ", "), *missing.begin());
+}
+
 int show(const std::vector<std::string>& words) {
   const Request request = read_request(words);
   const Sheet sheet = read_sheet(request.sheet);
-  const std::vector<BudgetRow> rows = evaluate(sheet, values_for(request, sheet));
+  const Values values = values_for(request, sheet);
+  require_all_letters(sheet, values);
+  const std::vector<BudgetRow> rows = evaluate(sheet, values);
   fmt::print("{}", request.json ? budget_json(rows) : budget_text(rows));
   return 0;
 }
