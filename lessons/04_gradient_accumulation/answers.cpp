@@ -10,7 +10,7 @@ void keep_answers(GlobalBatch& batch, std::uint64_t seed) {
   const RandomStream random(seed, "answers");
   for (std::int64_t b = 0; b < batch.sequences; ++b) {
     const double u = random.uniform(batch.first_sample + static_cast<std::uint64_t>(b));
-    // The cube makes half of the answers shorter than T / 8, and a fifth longer than T / 2.
+    // The cube: half of the answers have at most T / 8 tokens, a fifth has more than T / 2.
     const auto answer = 1 + static_cast<std::int64_t>(u * u * u * static_cast<double>(batch.T));
     std::fill_n(batch.weights_BT.begin() + b * batch.T, batch.T - answer, 0.0);
   }
