@@ -25,12 +25,15 @@ void set_budget(CountRow& row, std::optional<double> value) {
   row.budget = value;
 }
 
+std::filesystem::path sheet_in(std::string_view folder, std::string_view lesson) {
+  return std::filesystem::path(SHARDLINGS_SOURCE_FOLDER) / folder / lesson / "budget.toml";
+}
+
 }  // namespace
 
 std::filesystem::path sheet_path(const LessonCard& card, const std::string& choice) {
-  const std::filesystem::path root = SHARDLINGS_SOURCE_FOLDER;
-  if (choice == "mine") return root / "exercises" / lesson_folder(card) / "budget.toml";
-  if (choice == "solution") return root / "solutions" / lesson_folder(card) / "budget.toml";
+  if (choice == "mine") return sheet_in("exercises", lesson_folder(card));
+  if (choice == "solution") return sheet_in("solutions", lesson_folder(card));
   return choice;
 }
 
@@ -73,6 +76,30 @@ void add_budget(Report& report, const Sheet& sheet, const Values& letters) {
     set_budget(row, found->value);
     row.verdict = std::ranges::find_if(judged, is_this)->verdict;
   });
+}
+
+Trade trade_against(const Baseline& baseline, const Report& report, const Values& letters) {
+  const Sheet sheet = read_sheet(sheet_in("solutions", baseline.folder));
+  Values there = letters;
+  for (const auto& [letter, formula] : baseline.letters)
+    there[letter] = Formula(formula).value(letters);
+  for (const SheetRow& row : sheet.rows)
+    if (row.table == "let") there.erase(row.name);
+
+  const Configuration here = configuration_of(report, "this run", letters);
+  const std::vector<BudgetRow> rows = evaluate(sheet, there);
+  const auto change = [&](const std::string& table, const std::string& name) {
+    std::optional<double> difference;
+    for (const BudgetRow& row : rows)
+      if (row.table == table && row.name == name)
+        difference = here.measured.at({table, name}) - row.value.value();
+    return difference;
+  };
+  Trade trade{.against = std::string(baseline.folder)};
+  if (const auto bytes = change("memory", "model_and_activations"))
+    trade.memory_bytes = std::llround(*bytes);
+  trade.flops = change("counts", "executed FLOPs per step");
+  return trade;
 }
 
 }  // namespace shardlings

@@ -23,6 +23,11 @@ Values letters_of(const LessonCard& card, const Options& options);
 // Errors: those of evaluate() and judge().
 void add_budget(Report& report, const Sheet& sheet, const Values& letters);
 
+// What this run saves and costs against the lesson that its own builds on, in the same setting.
+// Each part is there if that lesson's sheet has its row: "model_and_activations" for memory,
+// "executed FLOPs per step". Errors: those of read_sheet() and evaluate().
+Trade trade_against(const Baseline& baseline, const Report& report, const Values& letters);
+
 // What the report measured, under the names of a sheet's tables; [let] has P.
 Configuration configuration_of(const Report& report, std::string name, const Values& letters);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,14 @@ struct Knob {
   std::vector<Setting> judged_with = {};
 };
 
+// The lesson that another builds on, for the trade between them: its own hand budget, which is
+// exact, says what its run would have cost.
+struct Baseline {
+  std::string_view folder = {};  // "01_training_step"
+  // Letters that differ there from this lesson's, as formulas over this lesson's: {"B", "batch"}.
+  std::map<std::string, std::string> letters = {};
+};
+
 struct LessonCard {
   int number = 0;
   std::string_view slug = {};   // "training_step"
@@ -67,6 +76,7 @@ struct LessonCard {
   std::vector<Knob> knobs = {};
   std::vector<std::string_view> letters_to_find = {};   // that the hand budget is not given
   std::vector<std::string_view> rows_to_estimate = {};  // where within 1 % of a real size will do
+  Baseline builds_on = {};                              // nothing: no trade
 };
 
 // "01_training_step": the folder of the lesson, and of its reports below runs/.

@@ -282,7 +282,10 @@ void Run::record_memory() {
 
 ExitCode Run::finish() {
   record_memory();
-  if (sheet_) add_budget(report_, *sheet_, letters_of(card_, options_));
+  const Values letters = letters_of(card_, options_);
+  if (sheet_) add_budget(report_, *sheet_, letters);
+  if (!card_.builds_on.folder.empty())
+    report_.trade = trade_against(card_.builds_on, report_, letters);
   const std::filesystem::path path = write_report(report_, options_.output);
   const TextStyle style = style_of(stdout);
   write_text(stdout, report_text(report_, style) + summary_line(report_, path, style) + "\n");

@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
                   .help = "what becomes of attention's scores: stored for backward, tiled on the "
                           "device, or tiled in plain C++ on the host (slow)",
                   .allowed = {"stored", "tiled", "plain"},
-                  .judged_with = {"stored", "tiled", "plain"}}}},
+                  .judged_with = {"stored", "tiled", "plain"}}},
+       .builds_on = {.folder = "01_training_step"}},
       shardlings::lesson02::lesson_main);
 }

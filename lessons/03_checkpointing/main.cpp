@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
                   .initial = "tiled",
                   .help = "attention's scores: stored for backward, or tiled",
                   .allowed = {"stored", "tiled"},
-                  .judged_with = {"stored", "tiled"}}}},
+                  .judged_with = {"stored", "tiled"}}},
+       .builds_on = {.folder = "02_activation_memory", .letters = {{"plain", "0"}}}},
       shardlings::lesson03::lesson_main);
 }

@@ -125,6 +125,14 @@ int main(int argc, char** argv) {
                   .initial = "answers",
                   .help = "whose tokens count: answers (a prompt is masked) or all",
                   .allowed = {"answers", "all"}}},
-       .letters_to_find = {"B"}},
+       .letters_to_find = {"B"},
+       .builds_on = {.folder = "03_checkpointing",
+                     .letters = {{"B", "batch"},
+                                 {"none", "1"},
+                                 {"selective", "0"},
+                                 {"full", "0"},
+                                 {"every", "1"},
+                                 {"stored", "0"},
+                                 {"tiled", "1"}}}},
       shardlings::lesson04::lesson_main);
 }
