@@ -41,13 +41,13 @@ void judge_log_add_exp(Judge& judge, double a, double b) {
 
 void logs_of_sums(Judge& judge) {
   for (const auto& [a, b] : std::vector<std::pair<double, double>>{
-           {1, 2.5}, {2.5, 1}, {-3.5, 0.25}, {-2, -7}, {0, 0}, {0, 100}, {100, 0}})
+           {1, 2.5}, {2.5, 1}, {-3.5, 0.25}, {-2, -7}, {0, 0}, {0.01, -21}, {0, 100}, {100, 0}})
     judge_log_add_exp(judge, a, b);
 }
 
 void logs_of_any_size(Judge& judge) {
   for (const auto& [a, b] : std::vector<std::pair<double, double>>{
-           {1000, 999}, {999, 1000}, {-1000, -1001}, {5000, -5000}, {-1e6, -1e6}})
+           {1000, 999}, {999, 1000}, {-1000, -1001}, {5000, -5000}, {-5000, 5000}, {-1e6, -1e6}})
     judge_log_add_exp(judge, a, b);
 }
 
