@@ -188,6 +188,19 @@ void input_alone_is_kept(Judge& judge) {
   }
 }
 
+// Of the layer's own tensors none is ever held: not even until forward returns.
+void forward_holds_no_more(Judge& judge) {
+  for (const Subject& subject : kSubjects) {
+    now(judge, subject);
+    Case c(subject);
+    forward_keeping_input(c.layer, c.x, c.saved);
+    judge.equal("peak of the bytes held for backward, while forward runs",
+                static_cast<double>(c.test.memory.category_peaks()[Category::activations]),
+                static_cast<double>(c.x.bytes()), 0,
+                {.equal_to = {{"all that the layer saves", one(Plain(subject).saved_bytes)}}});
+  }
+}
+
 void evaluation_keeps_nothing(Judge& judge) {
   now(judge, kSubjects[0]);
   Case c(kSubjects[0]);
@@ -219,6 +232,25 @@ void gradients_are_the_layers(Judge& judge) {
                       {"d_y, as it came, for d_x", d_y_itself},
                       {"the gradients of the layer at its output", from_output.gradients_of_all}}});
   }
+}
+
+// Two micro-batches, one after the other.
+void gradients_add_up(Judge& judge) {
+  now(judge, kSubjects[0]);
+  Case c(kSubjects[0]), plain(kSubjects[0]), second(kSubjects[0]);
+  const auto pass = [](Case& to, const Tensor& x) {
+    to.layer.forward(x, to.saved);
+    to.layer.backward(to.d_y, to.saved, to.weights);
+  };
+  for (const char* name : {"x", "another x"}) {
+    forward_keeping_input(c.layer, c.tensor(name), c.saved);
+    backward_from_input(c.layer, c.d_y, c.saved, c.weights);
+    pass(plain, plain.tensor(name));
+  }
+  pass(second, second.tensor("another x"));
+  judge.equal("gradient after two passes", gradients_of(c.parameters),
+              gradients_of(plain.parameters), 0, 0,
+              {.equal_to = {{"the second pass's alone", gradients_of(second.parameters)}}});
 }
 
 void layers_share_a_stack(Judge& judge) {
@@ -282,8 +314,10 @@ const Exam shardlings::kExam{
                {"3.1", "the last segment has what is left", k_does_not_divide},
                {"3.2", "the output is the layer's", output_is_the_layers},
                {"3.2", "of all that the layer saves, its input is kept", input_alone_is_kept},
+               {"3.2", "forward holds no more than that", forward_holds_no_more},
                {"3.2", "evaluation keeps nothing", evaluation_keeps_nothing},
                {"3.3", "gradients are the layer's, to the last bit", gradients_are_the_layers},
+               {"3.3", "gradients of two passes add up", gradients_add_up},
                {"3.3", "each layer takes from the stack what it put there", layers_share_a_stack},
                {"3.3", "one layer's tensors are there at a time", one_segment_at_a_time},
                {"3.3", "work done again is counted as that", work_is_counted_as_recomputed}}};
