@@ -1,4 +1,6 @@
-// The wall that the lesson's text leads to: with its memory, stored scores do not fit, tiles do.
+// What the text promises of the program: with the memory of the wall, stored scores do not fit,
+// tiles do; and the check at its end sees a wrong merge.
+#include "course/report.h"
 #include "tests/driver/shell.h"
 #include "tests/support/catch.h"
 
@@ -27,4 +29,19 @@ TEST_CASE("tiles fit") {
   CAPTURE(outcome.output);
   CHECK(outcome.code == 0);
   CHECK(outcome.output.find("all checks passed") != std::string::npos);
+}
+
+TEST_CASE("a merge with the shares swapped fails the check of plain scores, and no other") {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(WRONG_MERGE
+                                " --layers 1 --width 8 --heads 1 --context 17 --batch 1 "
+                                "--steps 1 --sample 0 --sheet solution --output " +
+                                folder.path().string());
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 1);
+  const Report report = read_report(folder.path() / "report.json");
+  REQUIRE(report.checks.size() == 2);
+  CHECK(report.checks[0].passed);
+  CHECK(!report.checks[1].passed);
+  CHECK(report.checks[1].name.starts_with("plain scores"));
 }
