@@ -73,6 +73,7 @@ std::int64_t saved_bytes(const ModelSize& s, std::int64_t B, std::int64_t a) {
 
 TEST_CASE("the parts are the batch, cut as evenly as whole sequences allow") {
   GlobalBatch batch = uneven_batch(kSize, 10, 1);
+  batch.step = 4;
   batch.first_sample = 40;
   CHECK(sizes_of(micro_batches(batch, 1)) == std::vector<std::int64_t>{10});
   CHECK(sizes_of(micro_batches(batch, 4)) == std::vector<std::int64_t>{2, 3, 2, 3});
@@ -85,6 +86,7 @@ TEST_CASE("the parts are the batch, cut as evenly as whole sequences allow") {
     GlobalBatch joined;
     double tokens = 0;
     for (const GlobalBatch& part : micro_batches(batch, M)) {
+      CHECK(part.step == 4);
       CHECK(part.T == batch.T);
       CHECK(part.first_sample == 40 + static_cast<std::uint64_t>(joined.sequences));
       joined.sequences += part.sequences;
@@ -170,6 +172,7 @@ TEST_CASE("activations are those of the largest part, FLOPs those of the whole b
   CHECK(memory.category_peaks()[Category::activations] == saved);
   CHECK(memory.at_joint_peak().model_and_activations() == 4 * w * P + saved);
   CHECK(memory.now()[Category::activations] == 0);
+  CHECK(memory.now()[Category::workspace] == 0);
 
   Training whole("cpu", c.dtype, c.size);
   for (std::uint64_t i = 0; i < 3; ++i) whole.step(uneven_batch(c.size, c.sequences, i), 0);
