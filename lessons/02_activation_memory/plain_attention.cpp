@@ -48,6 +48,8 @@ PartialSoftmax over_all(const Head& head, std::int64_t t) {
   PartialSoftmax total{.o = std::vector<double>(head.K)};
   for (std::int64_t begin = 0; begin <= t; begin += kKeysPerBlock)
     merge(total, over_block(head, t, begin, std::min(begin + kKeysPerBlock, t + 1)));
+  CHECK(std::ssize(total.o) == head.K, "merge: {} elements of o, expected {}", total.o.size(),
+        head.K);
   return total;
 }
 

@@ -98,6 +98,21 @@ TEST_CASE("a wrong answer is told with all there is to say, and nothing else") {
   CHECK(outcome.code == 1);
 }
 
+TEST_CASE("more elements, or fewer, are wrong whatever they are") {
+  for (const std::vector<double>& values : {std::vector<double>{0.5, 2, 7}, {0.5}, {}}) {
+    const Outcome outcome = outcome_of([&](Judge& judge) {
+      judge.equal("o", {{"", values}}, {{"", {0.5, 2}}}, 1, 1);
+    });
+    CHECK(without_place(outcome.output) ==
+          "wrong: 10.2: two is two\n"
+          "  compared  how many elements o has\n"
+          "  expected  2\n"
+          "  measured  " +
+              std::to_string(values.size()) + "\n" + kAfter);
+    CHECK(outcome.code == 1);
+  }
+}
+
 TEST_CASE("tolerances are relative, and NaN is never within them") {
   const auto passes = [](double measured, double expected, double tolerance) {
     return outcome_of([&](Judge& judge) {

@@ -113,6 +113,12 @@ void Judge::holds(bool condition, Finding finding, Where where) const {
 void Judge::equal(const std::string& quantity, const NamedValues& measured,
                   const NamedValues& expected, double tolerance, double floor, const Clues& clues,
                   Where where) const {
+  for (const auto& [name, values] : expected)
+    holds(measured.at(name).size() == values.size(),
+          {.quantity = fmt::format("how many elements {} has", name.empty() ? quantity : name),
+           .expected = std::to_string(values.size()),
+           .measured = std::to_string(measured.at(name).size())},
+          where);
   const std::optional<Mismatch> worst = worst_mismatch(measured, expected, tolerance, floor);
   if (!worst) return;
   const auto [ratio, suggests] = likeness(measured, expected, clues);

@@ -47,3 +47,13 @@ TEST_CASE("with all tokens valid, the losses are those of lesson 01") {
   REQUIRE(got.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) CHECK(got[i] == Approx(expected.at(i)).epsilon(1e-12));
 }
+
+TEST_CASE("one factor for all micro-batches ends the run") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(ONE_FOR_ALL, folder,
+          " --layers 1 --width 8 --heads 1 --context 8 --batch 3 --micro-batches 2 --steps 1");
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 70);
+  CHECK(outcome.output.find("backward_scales: 1 factors for 2 micro-batches") != std::string::npos);
+}
