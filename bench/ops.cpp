@@ -1,19 +1,22 @@
 // bench_ops [options of Google Benchmark]: every kind of operation by itself, on one thread and on
-// all.
+// all; and products of bf16 on a GPU, each with the wait for its end.
 //
 // Products and attention have the shapes of the cases A and gpt2 (step.cpp); they are held against
-// the rate of multiply-adds. The others move arrays that no cache holds, and are held against
-// moving alone: reading, copying (what is written anew is fetched first, unseen) or adding in
-// place; where an element costs an exponential, against exponentials alone if those take longer.
-// All yardsticks are measured at the start.
+// the rate of multiply-adds (on a GPU, of a large product). The others move arrays that no cache
+// holds, and are held against moving alone: reading, copying (what is written anew is fetched
+// first, unseen) or adding in place; where an element costs an exponential, against exponentials
+// alone if those take longer. All yardsticks are measured at the start.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
 #include <functional>
+#include <limits>
 
 #include "bench/machine.h"
+#include "bench/rates.h"
 #include "bench/record.h"
 #include "device/cpu/cpu_device.h"
+#include "device/cuda/cuda.h"
 #include "tensor/ops.h"
 
 namespace shardlings {
@@ -32,7 +35,7 @@ struct Limits {
   double exponentials;                 // per second
 };
 
-// An operation and what it works on: t are f32 tensors of `shapes`, i are i32 tensors. What moves
+// An operation and what it works on: t are tensors of `shapes`, i are i32 tensors. What moves
 // arrays says how many bytes, and how it moves them.
 struct Entry {
   std::string name;
@@ -44,6 +47,14 @@ struct Entry {
   std::vector<Indices> indices = {};
 };
 
+// Where operations run, and the dtype of their tensors.
+struct Place {
+  std::string name;
+  std::function<std::unique_ptr<Device>(MemoryLedger&, WorkLedger&)> make;
+  DType dtype;
+  Limits limits;
+};
+
 Tensor to_tensor(Device& device, const Indices& indices) {
   std::vector<std::int32_t> values;
   for (std::int64_t i = 0; i < indices.count; ++i)
@@ -53,23 +64,31 @@ Tensor to_tensor(Device& device, const Indices& indices) {
   return tensor;
 }
 
-void run(benchmark::State& state, const Entry& entry, int threads, const Limits& limits) {
+void run(benchmark::State& state, const Entry& entry, const Place& place) {
   MemoryLedger memory("device");
   WorkLedger work;
-  CpuDevice device(memory, work, threads);
+  const std::unique_ptr<Device> device = place.make(memory, work);
   Tensors t, i;
-  for (const Shape& shape : entry.shapes) fill(t.emplace_back(device, DType::f32, shape, ""), 0.01);
-  for (const Indices& indices : entry.indices) i.push_back(to_tensor(device, indices));
+  for (const Shape& shape : entry.shapes) {
+    const Tensor values(*device, DType::f32, shape, "bench");
+    fill(values, 0.01);
+    cast(t.emplace_back(*device, place.dtype, shape, "bench"), values);
+  }
+  for (const Indices& indices : entry.indices) i.push_back(to_tensor(*device, indices));
   entry.call(t, i);
   const auto flops = static_cast<double>(work.total().executed_flops);
 
   const auto begin = std::chrono::steady_clock::now();
-  for (auto _ : state) entry.call(t, i);
+  for (auto _ : state) {
+    entry.call(t, i);
+    device->synchronize();
+  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   const double calls_per_second = static_cast<double>(state.iterations()) / elapsed.count();
   const bool multiplies = entry.limit == &Limits::flops;
   const double rate = calls_per_second * (multiplies ? flops : entry.bytes);
   state.counters[multiplies ? "GFLOP/s" : "GB/s"] = rate / 1e9;
+  const Limits& limits = place.limits;
   state.counters["share"] = std::max(rate / (limits.*entry.limit),
                                      calls_per_second * entry.exponentials / limits.exponentials);
 }
@@ -194,21 +213,33 @@ void add_loss(std::vector<Entry>& entries, const Sizes& s) {
 
 // ---- all of them ----
 
+void add_products(std::vector<Entry>& entries, const Sizes& s) {
+  const std::int64_t R = s.B * s.T;
+  add_product(entries, s.name + "/qkv", R, s.D, 3 * s.D);
+  add_product(entries, s.name + "/projection", R, s.D, s.D);
+  add_product(entries, s.name + "/up", R, s.D, 4 * s.D);
+  add_product(entries, s.name + "/down", R, 4 * s.D, s.D);
+  add_head(entries, s);
+}
+
 std::vector<Entry> all_entries() {
   std::vector<Entry> entries;
   for (const Sizes& s : kSizes) {
-    const std::int64_t R = s.B * s.T;
-    add_product(entries, s.name + "/qkv", R, s.D, 3 * s.D);
-    add_product(entries, s.name + "/projection", R, s.D, s.D);
-    add_product(entries, s.name + "/up", R, s.D, 4 * s.D);
-    add_product(entries, s.name + "/down", R, 4 * s.D, s.D);
-    add_head(entries, s);
+    add_products(entries, s);
     add_attention(entries, s);
     add_rows(entries, s);
     add_loss(entries, s);
   }
   add_element_wise(entries);
   return entries;
+}
+
+void register_entries(const std::vector<Entry>& entries, const Place& place) {
+  for (const Entry& entry : entries)
+    benchmark::RegisterBenchmark(fmt::format("{}/{}", entry.name, place.name).c_str(),
+                                 [=](benchmark::State& state) { run(state, entry, place); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
 }
 
 void register_all(int threads) {
@@ -222,12 +253,27 @@ void register_all(int threads) {
              "into; {:.2f} G exponentials/s; {:.2f} GHz\n",
              threads, limits.flops / 1e9, limits.read / 1e9, limits.copy / 1e9,
              limits.add_into / 1e9, limits.exponentials / 1e9, clock_rate() / 1e9);
-  for (const Entry& entry : all_entries())
-    benchmark::RegisterBenchmark(
-        fmt::format("{}/threads:{}", entry.name, threads).c_str(),
-        [=](benchmark::State& state) { run(state, entry, threads, limits); })
-        ->UseRealTime()
-        ->Unit(benchmark::kMillisecond);
+  const auto make = [threads](MemoryLedger& memory, WorkLedger& work) {
+    return std::make_unique<CpuDevice>(memory, work, threads);
+  };
+  register_entries(all_entries(), {fmt::format("threads:{}", threads), make, DType::f32, limits});
+}
+
+void register_products_on_gpu() {
+  constexpr std::int64_t kLarge = 4096;
+  const auto make = [](MemoryLedger& memory, WorkLedger& work) {
+    return make_cuda_device(memory, work);
+  };
+  MemoryLedger memory("device");
+  WorkLedger work;
+  const auto device = make(memory, work);
+  const double flops = product_rate(*device, DType::bf16, kLarge, kLarge, kLarge);
+  fmt::print(stderr, "cuda, bf16 at best: {:.1f} GFLOP/s\n", flops / 1e9);
+  constexpr double kNotMeasured = std::numeric_limits<double>::infinity();
+  const Limits limits{flops, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
+  std::vector<Entry> entries;
+  for (const Sizes& s : kSizes) add_products(entries, s);
+  register_entries(entries, {"cuda/bf16", make, DType::bf16, limits});
 }
 
 }  // namespace
@@ -243,6 +289,7 @@ int main(int count, char** words) {
   const int cores = static_cast<int>(shardlings::number(here, "cores"));
   shardlings::register_all(1);
   if (cores > 1) shardlings::register_all(cores);
+  if (shardlings::why_no_cuda().empty()) shardlings::register_products_on_gpu();
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -30,7 +30,7 @@ double best_rate(Device& device, const Call& call) {
 
 Tensor small_values(Device& device, DType dtype, const Shape& shape) {
   const Tensor x(device, dtype, shape, "bench");
-  fill(x, 0.01);
+  x.from_doubles(std::vector<double>(static_cast<std::size_t>(shape.elements()), 0.01));
   return x;
 }
 

@@ -124,12 +124,16 @@ void add_details_of_cpu(Record& record, const Settings& settings, const Measured
   add("host_ms", 1e3 * (median.seconds - all));
 }
 
-// What the step's own shapes reach by themselves: the MLP's first product, and attention.
+// What the step's own shapes reach by themselves: the MLP's first product, also of bf16, and
+// attention.
 void add_details_of_gpu(Record& record, const Settings& settings, Training& training) {
   const auto& [name, size, B] = settings.what;
   Device& device = training.device();
-  record.push_back({"product_gflops",
-                    {product_rate(device, settings.dtype, B * size.T, size.D, size.F()) / 1e9}});
+  const auto product_gflops = [&](DType dtype) {
+    return product_rate(device, dtype, B * size.T, size.D, size.F()) / 1e9;
+  };
+  record.push_back({"product_gflops", {product_gflops(settings.dtype)}});
+  record.push_back({"bf16_product_gflops", {product_gflops(DType::bf16)}});
   record.push_back({"attention_gflops",
                     {attention_rate(device, settings.dtype, B, size.T, size.D, size.H) / 1e9}});
 }
@@ -203,8 +207,9 @@ void print(const Settings& settings, const Record& record, const StepTime& media
              value("gflops"), 100 * value("share_of_peak"), value("peak_gflops"),
              settings.on_gpu() ? "a large product" : "multiply-adds");
   if (settings.on_gpu())
-    fmt::print("by themselves: the MLP's first product {:.1f} GFLOP/s, attention {:.1f}\n",
-               value("product_gflops"), value("attention_gflops"));
+    fmt::print(
+        "by themselves: the MLP's first product {:.1f} GFLOP/s, {:.1f} of bf16, attention {:.1f}\n",
+        value("product_gflops"), value("bf16_product_gflops"), value("attention_gflops"));
   else
     print_parts_of_cpu(settings, record, median);
   fmt::print("memory: {} booked at the peak, {} resident; {:.2f} page faults a step\n",

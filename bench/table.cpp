@@ -66,6 +66,7 @@ const std::vector<Kind>& kinds() {
         {"GFLOP/s", "gflops", 0},
         {"% of cuBLAS's best", "share_of_peak", 1, kPercent},
         {"MLP product", "product_gflops", 0},
+        {"of bf16", "bf16_product_gflops", 0},
         {"attention", "attention_gflops", 0},
         {"MiB booked", "booked_peak_bytes", 0, kMiB}}},
       {"peer",

@@ -28,7 +28,7 @@ constexpr Case kCases[] = {
 
 // In the order of the variant.
 constexpr std::string_view kNames[] = {"matmul",        "column_sum",
-                                       "fill",          "copy",
+                                       "fill",          "cast",
                                        "scale",         "add",
                                        "add_scaled",    "sum",
                                        "gelu",          "gelu_backward",

@@ -27,11 +27,11 @@ struct FillKernel {
   SHARDLINGS_KERNEL void operator()(std::int64_t i) const { y[i] = value; }
 };
 
-template <class T>
-struct CopyKernel {
-  T* y;
-  const T* x;
-  SHARDLINGS_KERNEL void operator()(std::int64_t i) const { y[i] = x[i]; }
+template <class To, class From>
+struct CastKernel {
+  To* y;
+  const From* x;
+  SHARDLINGS_KERNEL void operator()(std::int64_t i) const { y[i] = static_cast<To>(x[i]); }
 };
 
 template <class T>

@@ -24,9 +24,11 @@ struct MatrixRef {
   std::int64_t rows = 0, columns = 0, stride = 0;
 };
 
-// c = op(a) op(b) + bias, or c += op(a) op(b). bias (one value per column) may be null.
+// c = op(a) op(b) + bias, or c += op(a) op(b). bias (one value per column) may be null. Products of
+// bf16 are added up in f32, and rounded once if c is bf16.
 struct Matmul {
-  DType dtype;
+  DType dtype;    // f32, f64 or bf16
+  DType c_dtype;  // the same, or f32 out of bf16
   MatrixRef c, a, b;
   const void* bias = nullptr;
   bool transpose_a = false, transpose_b = false;  // Requires: at most one
@@ -49,9 +51,9 @@ struct Fill {
   std::int64_t count;
 };
 
-// y[i] = x[i]
-struct Copy {
-  DType dtype;
+// y[i] = x[i], rounded to the nearest value of y's dtype, ties to even.
+struct Cast {
+  DType y_dtype, x_dtype;  // f32, f64 or bf16
   void* y;
   const void* x;
   std::int64_t count;
@@ -223,7 +225,7 @@ struct AdamW {
   std::int64_t step;  // 1 for the first
 };
 
-using Operation = std::variant<Matmul, ColumnSum, Fill, Copy, Scale, Add, AddScaled, Sum,
+using Operation = std::variant<Matmul, ColumnSum, Fill, Cast, Scale, Add, AddScaled, Sum,
                                GeluForward, GeluBackward, LayerNormForward, LayerNormBackward,
                                EmbeddingForward, ScatterAddRows, CrossEntropyForward,
                                CrossEntropyBackward, AttentionForward, AttentionBackward, AdamW>;

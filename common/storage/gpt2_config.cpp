@@ -22,6 +22,10 @@ struct Member {
   std::vector<std::string> accepted;  // as JSON; the first is the one that we write
 };
 
+std::string_view torch_name(DType dtype) {
+  return dtype == DType::f64 ? "float64" : dtype == DType::bf16 ? "bfloat16" : "float32";
+}
+
 // gelu_new and gelu_pytorch_tanh are two names of one formula; n_inner null means 4 D.
 std::vector<Member> members(const ModelSize& size, DType dtype) {
   using enum Reading;
@@ -46,7 +50,7 @@ std::vector<Member> members(const ModelSize& size, DType dtype) {
       {ignored, "resid_pdrop", {"0.0"}},
       {ignored, "bos_token_id", {"null"}},
       {ignored, "eos_token_id", {"null"}},
-      {ignored, "torch_dtype", {dtype == DType::f64 ? R"("float64")" : R"("float32")"}},
+      {ignored, "torch_dtype", {fmt::format("\"{}\"", torch_name(dtype))}},
   };
 }
 

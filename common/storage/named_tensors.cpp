@@ -1,6 +1,5 @@
 #include "storage/named_tensors.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -30,11 +29,6 @@ float from_f16(std::uint16_t bits) {
   return sign * std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
 }
 
-// The upper half of an f32.
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
 // The entry's values, stored as `Stored`, as `T`.
 template <class T, class Stored>
 std::vector<T> read_as(const SafetensorsFile& file, const TensorEntry& entry, auto convert) {
@@ -62,7 +56,7 @@ std::vector<T> values_of(const SafetensorsFile& file, const TensorEntry& entry) 
   if (entry.type == StoredType::f32) return read_as<T, float>(file, entry, as_it_is);
   if (entry.type == StoredType::f16) return read_as<T, std::uint16_t>(file, entry, from_f16);
   CHECK(entry.type == StoredType::bf16, "{} of type {}", entry.name, name_of(entry.type));
-  return read_as<T, std::uint16_t>(file, entry, from_bf16);
+  return read_as<T, Bf16>(file, entry, as_it_is);
 }
 
 // Of many names, the first few.
@@ -93,6 +87,7 @@ void check_names(const std::string& path, const EntriesByName& entries,
 
 StoredType stored_type(DType type) {
   if (type == DType::i32) return StoredType::i32;
+  if (type == DType::bf16) return StoredType::bf16;
   return type == DType::f32 ? StoredType::f32 : StoredType::f64;
 }
 
@@ -103,7 +98,7 @@ void write_tensors(const std::filesystem::path& path, std::span<const NamedTenso
     entries.push_back({name, stored_type(value.dtype()), sizes_of(value.shape())});
   SafetensorsWriter writer(path, std::move(entries), metadata);
   for (const NamedTensor& tensor : tensors)
-    with_real_type(tensor.value.dtype(), [&]<class T>(T) {
+    with_real_or_bf16(tensor.value.dtype(), [&]<class T>(T) {
       const std::vector<T> values = tensor.value.to_host<T>();
       writer.append(std::as_bytes(std::span(values)));
     });
@@ -122,7 +117,7 @@ void read_tensors(const SafetensorsFile& file, const EntriesByName& entries,
            entry.shape_text());
   }
   for (const NamedTensor& tensor : tensors)
-    with_real_type(tensor.value.dtype(), [&]<class T>(T) {
+    with_real_or_bf16(tensor.value.dtype(), [&]<class T>(T) {
       tensor.value.from_host<T>(values_of<T>(file, *entries.at(tensor.name)));
     });
 }

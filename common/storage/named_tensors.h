@@ -13,7 +13,7 @@ namespace shardlings {
 // A handle: whoever reads a file into it fills the tensor of whoever made it.
 struct NamedTensor {
   std::string name;
-  Tensor value;  // f32 or f64
+  Tensor value;  // f32, f64 or bf16
 };
 
 // In the order given. Errors: Error(io); see SafetensorsWriter.

@@ -12,17 +12,23 @@ void check_same_device(const char* operation, const Tensor& first, const Tensor&
         first.shape().text(), other.shape().text());
 }
 
-// Every operand of an operation has one real dtype and lies on one device.
-void check_alike(const char* operation, const Tensor& first, std::initializer_list<Tensor> others) {
-  check_same_device(operation, first, first);
-  CHECK(first.dtype() != DType::i32, "{}: f32 or f64 expected, got {} of i32", operation,
-        first.shape().text());
+void check_same_dtype(const char* operation, const Tensor& first,
+                      std::initializer_list<Tensor> others) {
   for (const Tensor& other : others) {
     check_same_device(operation, first, other);
     CHECK(first.dtype() == other.dtype(), "{}: operands are {} of {} and {} of {}", operation,
           first.shape().text(), name_of(first.dtype()), other.shape().text(),
           name_of(other.dtype()));
   }
+}
+
+// Every operand of an operation has one real dtype and lies on one device.
+void check_alike(const char* operation, const Tensor& first, std::initializer_list<Tensor> others) {
+  check_same_device(operation, first, first);
+  CHECK(first.dtype() == DType::f32 || first.dtype() == DType::f64,
+        "{}: f32 or f64 expected, got {} of {}", operation, first.shape().text(),
+        name_of(first.dtype()));
+  check_same_dtype(operation, first, others);
 }
 
 void check_contiguous(const char* operation, const Tensor& x) {
@@ -78,6 +84,15 @@ void check_indices(const char* operation, const Tensor& indices, const Tensor& o
 
 const std::int32_t* indices(const Tensor& x) {
   return static_cast<const std::int32_t*>(x.data());
+}
+
+// As check_alike, and a product of bf16 gives bf16 or f32.
+void check_factors(const char* operation, const Tensor& c, const Tensor& a, const Tensor& b) {
+  check_same_device(operation, c, a);
+  if (a.dtype() == DType::bf16 && (c.dtype() == DType::bf16 || c.dtype() == DType::f32))
+    check_same_dtype(operation, a, {b});
+  else
+    check_alike(operation, c, {a, b});
 }
 
 void check_product(const char* operation, const MatrixRef& c, std::int64_t rows,
@@ -136,30 +151,41 @@ void* data_or_null(const Tensor& x) {
 }  // namespace
 
 void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& bias) {
-  check_alike("linear", y, {x, w});
+  check_factors("linear", y, x, w);
   const MatrixRef c = y.matrix(), a = x.matrix(), b = w.matrix();
   check_product("linear", c, a.rows, b.columns, a.columns, b.rows);
   if (!bias.is_empty()) {
-    check_alike("linear", y, {bias});
+    check_same_dtype("linear", w, {bias});
     check_per_column("linear", bias, w);
   }
-  y.device().launch(Matmul{.dtype = y.dtype(), .c = c, .a = a, .b = b, .bias = data_or_null(bias)});
+  y.device().launch(Matmul{.dtype = w.dtype(),
+                           .c_dtype = y.dtype(),
+                           .c = c,
+                           .a = a,
+                           .b = b,
+                           .bias = data_or_null(bias)});
 }
 
 void linear_transposed(const Tensor& y, const Tensor& x, const Tensor& w) {
-  check_alike("linear_transposed", y, {x, w});
+  check_factors("linear_transposed", y, x, w);
   const MatrixRef c = y.matrix(), a = x.matrix(), b = w.matrix();
   check_product("linear_transposed", c, a.rows, b.rows, a.columns, b.columns);
-  y.device().launch(Matmul{.dtype = y.dtype(), .c = c, .a = a, .b = b, .transpose_b = true});
+  y.device().launch(Matmul{
+      .dtype = w.dtype(), .c_dtype = y.dtype(), .c = c, .a = a, .b = b, .transpose_b = true});
 }
 
 void linear_weight_gradient(const Tensor& d_w, const Tensor& x, const Tensor& d_y,
                             bool accumulate) {
-  check_alike("linear_weight_gradient", d_w, {x, d_y});
+  check_factors("linear_weight_gradient", d_w, x, d_y);
   const MatrixRef c = d_w.matrix(), a = x.matrix(), b = d_y.matrix();
   check_product("linear_weight_gradient", c, a.columns, b.columns, a.rows, b.rows);
-  d_w.device().launch(Matmul{
-      .dtype = d_w.dtype(), .c = c, .a = a, .b = b, .transpose_a = true, .accumulate = accumulate});
+  d_w.device().launch(Matmul{.dtype = x.dtype(),
+                             .c_dtype = d_w.dtype(),
+                             .c = c,
+                             .a = a,
+                             .b = b,
+                             .transpose_a = true,
+                             .accumulate = accumulate});
 }
 
 void column_sum(const Tensor& sum, const Tensor& x, bool accumulate) {
@@ -172,6 +198,20 @@ void column_sum(const Tensor& sum, const Tensor& x, bool accumulate) {
 void fill(const Tensor& y, double value) {
   check_same_shape("fill", y, {});
   y.device().launch(Fill{.dtype = y.dtype(), .y = y.data(), .value = value, .count = y.elements()});
+}
+
+void cast(const Tensor& y, const Tensor& x) {
+  check_same_device("cast", y, x);
+  for (const Tensor& t : {y, x})
+    CHECK(t.dtype() != DType::i32, "cast: f32, f64 or bf16 expected, got {} of i32",
+          t.shape().text());
+  check_contiguous("cast", y);
+  check_shape("cast", x, y.shape());
+  y.device().launch(Cast{.y_dtype = y.dtype(),
+                         .x_dtype = x.dtype(),
+                         .y = y.data(),
+                         .x = x.data(),
+                         .count = y.elements()});
 }
 
 void scale(const Tensor& y, double factor) {
@@ -389,8 +429,7 @@ void adamw(const Tensor& w, const Tensor& m, const Tensor& v, const Tensor& g,
 Tensor clone(const Tensor& x, std::string_view owner, Category category) {
   check_same_shape("clone", x, {});
   Tensor copy(x.device(), x.dtype(), x.shape(), owner, category);
-  x.device().launch(
-      Copy{.dtype = x.dtype(), .y = copy.data(), .x = x.data(), .count = x.elements()});
+  cast(copy, x);
   return copy;
 }
 

@@ -14,6 +14,8 @@
 namespace shardlings {
 
 // ---- products ----
+// The three products take bf16 as well, and add up in f32; their result is bf16 or f32 then. The
+// only other operation on bf16 is cast.
 
 // y_RN = x_RM w_MN (+ bias_N), where R are all dimensions of x but the last.
 void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& bias = {});
@@ -30,6 +32,8 @@ void column_sum(const Tensor& sum, const Tensor& x, bool accumulate);
 // ---- element by element ----
 
 void fill(const Tensor& y, double value);
+// y = x, rounded to the nearest value of y's dtype, ties to even. f32, f64 and bf16 in any pairing.
+void cast(const Tensor& y, const Tensor& x);
 void scale(const Tensor& y, double factor);
 void add(const Tensor& z, const Tensor& x, const Tensor& y);
 void add_scaled(const Tensor& y, const Tensor& x, double factor);  // y += factor * x

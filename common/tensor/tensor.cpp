@@ -104,20 +104,22 @@ void Tensor::from_host(std::span<const T> values) const {
 
 template std::vector<float> Tensor::to_host() const;
 template std::vector<double> Tensor::to_host() const;
+template std::vector<Bf16> Tensor::to_host() const;
 template std::vector<std::int32_t> Tensor::to_host() const;
 template void Tensor::from_host(std::span<const float>) const;
 template void Tensor::from_host(std::span<const double>) const;
+template void Tensor::from_host(std::span<const Bf16>) const;
 template void Tensor::from_host(std::span<const std::int32_t>) const;
 
 std::vector<double> Tensor::to_doubles() const {
-  return with_real_type(dtype_, [&]<class T>(T) {
+  return with_real_or_bf16(dtype_, [&]<class T>(T) {
     const std::vector<T> values = to_host<T>();
     return std::vector<double>(values.begin(), values.end());
   });
 }
 
 void Tensor::from_doubles(std::span<const double> values) const {
-  with_real_type(dtype_, [&]<class T>(T) {
+  with_real_or_bf16(dtype_, [&]<class T>(T) {
     std::vector<T> rounded(values.size());
     std::transform(values.begin(), values.end(), rounded.begin(),
                    [](double value) { return static_cast<T>(value); });

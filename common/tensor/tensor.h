@@ -54,7 +54,7 @@ class Tensor {
   template <class T>
   void from_host(std::span<const T> values) const;
 
-  // f32 and f64 alike, as double: for tests, reports and checks.
+  // f32, f64 and bf16 alike, as double: for tests, reports and checks.
   std::vector<double> to_doubles() const;
   void from_doubles(std::span<const double> values) const;
   // Requires: one element.

@@ -128,10 +128,10 @@ class EmulatedLaunches {
     CHECK(g.c_stride >= g.m && g.left_stride >= (g.transpose_left ? g.k : g.m) &&
               g.right_stride >= (g.transpose_right ? g.n : g.k),
           "a BLAS refuses strides of {}, {} and {}", g.c_stride, g.left_stride, g.right_stride);
-    with_real_type(g.dtype, [&]<class T>(T) {
+    with_product_types(g.dtype, g.c_dtype, [&]<class In, class Out>(In, Out) {
       const auto element = [](const void* x, std::int64_t stride, bool transposed, std::int64_t i,
                               std::int64_t j) {
-        return double{static_cast<const T*>(x)[transposed ? j + i * stride : i + j * stride]};
+        return double{static_cast<const In*>(x)[transposed ? j + i * stride : i + j * stride]};
       };
       for (std::int64_t i = 0; i < g.m; ++i)
         for (std::int64_t j = 0; j < g.n; ++j) {
@@ -139,8 +139,8 @@ class EmulatedLaunches {
           for (std::int64_t l = 0; l < g.k; ++l)
             sum += element(g.left, g.left_stride, g.transpose_left, i, l) *
                    element(g.right, g.right_stride, g.transpose_right, l, j);
-          T& c = static_cast<T*>(g.c)[i + j * g.c_stride];
-          c = static_cast<T>(g.beta == 0 ? sum : sum + g.beta * c);
+          Out& c = static_cast<Out*>(g.c)[i + j * g.c_stride];
+          c = static_cast<Out>(g.beta == 0 ? sum : sum + g.beta * c);
         }
     });
   }

@@ -107,9 +107,11 @@ void run(const Fill& op, const Cpu& cpu) {
   });
 }
 
-void run(const Copy& op, const Cpu& cpu) {
-  with_real_type(op.dtype, [&]<class T>(T) {
-    each_element(op.count, cpu, CopyKernel<T>{cpu.at<T>(op.y), cpu.at<T>(op.x)});
+void run(const Cast& op, const Cpu& cpu) {
+  with_real_or_bf16(op.y_dtype, [&]<class To>(To) {
+    with_real_or_bf16(op.x_dtype, [&]<class From>(From) {
+      each_element(op.count, cpu, CastKernel<To, From>{cpu.at<To>(op.y), cpu.at<From>(op.x)});
+    });
   });
 }
 

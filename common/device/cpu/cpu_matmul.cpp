@@ -1,7 +1,10 @@
 #include <memory>
+#include <type_traits>
+#include <vector>
 
 #include "device/cpu/cpu_parallel.h"
 #include "device/cpu/product.h"
+#include "device/kernels.h"
 
 namespace shardlings {
 
@@ -38,12 +41,43 @@ Panels<T>& panels() {
   return *memory;
 }
 
-template <class T>
+// As large as `like`, in memory of the calling thread that outlives the call.
+template <class T, class Like>
+Block<T> scratch_block(std::vector<T>& memory, const Block<Like>& like) {
+  memory.resize(static_cast<std::size_t>(like.rows * like.columns));
+  return {memory.data(), like.rows, like.columns, like.columns};
+}
+
+template <class To, class From>
+void cast(const Block<To>& to, const Block<From>& from) {
+  for (std::int64_t r = 0; r < to.rows; ++r)
+    CpuRow{}.each(to.columns, CastKernel<To, From>{to.row(r), from.row(r)});
+}
+
+// A piece of an operand as T: where it lies, if its elements are T, or else a copy.
+template <class T, class In>
+Block<T> read_as(const Block<In>& piece) {
+  if constexpr (std::is_same_v<T, In>) {
+    return piece;
+  } else {
+    thread_local std::vector<T> memory;
+    const Block<T> copy = scratch_block(memory, piece);
+    cast(copy, piece);
+    return copy;
+  }
+}
+
+// In is the type of a, b and bias, Out that of c.
+template <class In, class Out>
 struct Multiplication {
+  using T = decltype(In{} * In{});
+  static constexpr bool kSumsInC = std::is_same_v<T, Out>;
+
   const Matmul& op;
   const Cpu& cpu;
-  Block<T> c, a, b;
-  const T* bias;
+  Block<Out> c;
+  Block<In> a, b;
+  const In* bias;
 
   void run() const {
     for (std::int64_t r = 0; r < c.rows; r += kPanelRows)
@@ -56,6 +90,9 @@ struct Multiplication {
   void panel(const Side& rows, const Side& columns) const {
     const std::int64_t depth = op.transpose_a ? a.rows : a.columns;
     T *left = panels<T>().left, *right = panels<T>().right;
+    const Block<Out> results =
+        c.rows_from(rows.first, rows.size).columns_from(columns.first, columns.size);
+    const Block<T> sums = sums_of(results);
     for (std::int64_t k = 0; k < std::max<std::int64_t>(depth, 1); k += kDepth) {
       const std::int64_t slice = std::min(kDepth, depth - k);
       parallel_for(cpu, rows.pieces() + columns.pieces(), [&](std::int64_t task) {
@@ -67,12 +104,26 @@ struct Multiplication {
       });
       parallel_for(cpu, rows.pieces() * columns.pieces(), [&](std::int64_t task) {
         const std::int64_t i = task / columns.pieces(), j = task % columns.pieces();
-        const Block<T> tile = c.rows_from(rows.begin(i), rows.length(i))
-                                  .columns_from(columns.begin(j), columns.length(j));
-        if (k == 0 && !op.accumulate) start(tile, columns.begin(j));
+        const auto tile_of = [&](const auto& panel) {
+          return panel.rows_from(i * kTileRows, rows.length(i))
+              .columns_from(j * kTileColumns, columns.length(j));
+        };
+        const Block<T> tile = tile_of(sums);
+        if (k == 0) start(tile, tile_of(results), columns.begin(j));
         multiply_add_packed(tile, left + i * kTileRows * slice, right + j * kTileColumns * slice,
                             slice);
+        if (!kSumsInC && k + kDepth >= depth) cast(tile_of(results), tile);
       });
+    }
+  }
+
+  // Where the products of a panel are added up: in c, unless its elements are less than T.
+  static Block<T> sums_of(const Block<Out>& results) {
+    if constexpr (kSumsInC) {
+      return results;
+    } else {
+      thread_local std::vector<T> memory;
+      return scratch_block(memory, results);
     }
   }
 
@@ -80,8 +131,8 @@ struct Multiplication {
                  std::int64_t slice) const {
     const std::int64_t first = rows.begin(i), count = rows.length(i);
     pack_left(packed,
-              op.transpose_a ? a.rows_from(k, slice).columns_from(first, count)
-                             : a.rows_from(first, count).columns_from(k, slice),
+              read_as<T>(op.transpose_a ? a.rows_from(k, slice).columns_from(first, count)
+                                        : a.rows_from(first, count).columns_from(k, slice)),
               op.transpose_a);
   }
 
@@ -89,13 +140,17 @@ struct Multiplication {
                     std::int64_t slice) const {
     const std::int64_t first = columns.begin(j), count = columns.length(j);
     pack_right(packed,
-               op.transpose_b ? b.rows_from(first, count).columns_from(k, slice)
-                              : b.rows_from(k, slice).columns_from(first, count),
+               read_as<T>(op.transpose_b ? b.rows_from(first, count).columns_from(k, slice)
+                                         : b.rows_from(k, slice).columns_from(first, count)),
                op.transpose_b);
   }
 
-  // A tile before the first products are added to it: the bias, or zeros.
-  void start(const Block<T>& tile, std::int64_t first_column) const {
+  // A tile before the first products are added to it: c as it was, the bias, or zeros.
+  void start(const Block<T>& tile, const Block<Out>& before, std::int64_t first_column) const {
+    if (op.accumulate) {
+      if (!kSumsInC) cast(tile, before);
+      return;
+    }
     for (std::int64_t r = 0; r < tile.rows; ++r)
       if (bias != nullptr)
         std::copy_n(bias + first_column, tile.columns, tile.row(r));
@@ -113,13 +168,13 @@ Block<T> block_of(const MatrixRef& m, const Cpu& cpu) {
 
 void run(const Matmul& op, const Cpu& cpu) {
   CHECK(!(op.transpose_a && op.transpose_b), "matmul: no layer transposes both operands");
-  with_real_type(op.dtype, [&]<class T>(T) {
-    Multiplication<T>{op,
-                      cpu,
-                      block_of<T>(op.c, cpu),
-                      block_of<T>(op.a, cpu),
-                      block_of<T>(op.b, cpu),
-                      cpu.at<T>(op.bias)}
+  with_product_types(op.dtype, op.c_dtype, [&]<class In, class Out>(In, Out) {
+    Multiplication<In, Out>{op,
+                            cpu,
+                            block_of<Out>(op.c, cpu),
+                            block_of<In>(op.a, cpu),
+                            block_of<In>(op.b, cpu),
+                            cpu.at<In>(op.bias)}
         .run();
   });
 }

@@ -6,15 +6,14 @@ namespace shardlings {
 
 namespace {
 
-// What cuBLAS is told of an element type and of what it adds up in: the place for further types.
-struct Precision {
-  cudaDataType_t elements;
-  cublasComputeType_t products;
-};
+cudaDataType_t elements_of(DType dtype) {
+  return dtype == DType::f64 ? CUDA_R_64F : dtype == DType::f32 ? CUDA_R_32F : CUDA_R_16BF;
+}
 
-Precision precision_of(DType dtype, bool tf32) {
-  if (dtype == DType::f64) return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
-  return {CUDA_R_32F, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+// How products of that dtype are multiplied and added up.
+cublasComputeType_t precision_of(DType dtype, bool tf32) {
+  if (dtype == DType::f64) return CUBLAS_COMPUTE_64F;
+  return dtype == DType::f32 && tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 struct CudaMatmul : CudaGpu {
@@ -22,13 +21,14 @@ struct CudaMatmul : CudaGpu {
 
   void multiply(const Gemm& g) const {
     const auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    const auto [type, products] = precision_of(g.dtype, tf32);
-    with_real_type(g.dtype, [&]<class T>(T) {
+    const cudaDataType_t in = elements_of(g.dtype), out = elements_of(g.c_dtype);
+    with_product_types(g.dtype, g.c_dtype, [&]<class In, class Out>(In, Out) {
+      using T = decltype(In{} * In{});
       const T alpha = 1, beta = static_cast<T>(g.beta);
       CUBLAS_CHECK(cublasGemmEx_64(stream.blas(), transposed(g.transpose_left),
-                                   transposed(g.transpose_right), g.m, g.n, g.k, &alpha, g.left,
-                                   type, g.left_stride, g.right, type, g.right_stride, &beta, g.c,
-                                   type, g.c_stride, products, CUBLAS_GEMM_DEFAULT));
+                                   transposed(g.transpose_right), g.m, g.n, g.k, &alpha, g.left, in,
+                                   g.left_stride, g.right, in, g.right_stride, &beta, g.c, out,
+                                   g.c_stride, precision_of(g.dtype, tf32), CUBLAS_GEMM_DEFAULT));
     });
   }
 };

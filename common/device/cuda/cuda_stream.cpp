@@ -19,6 +19,8 @@ cublasHandle_t CudaStream::blas() {
   if (blas_ == nullptr) {
     CUBLAS_CHECK(cublasCreate(&blas_));
     CUBLAS_CHECK(cublasSetStream(blas_, stream_));
+    // Left to itself, cuBLAS may add up parts of a bf16 product in bf16.
+    CUBLAS_CHECK(cublasSetMathMode(blas_, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
   }
   return blas_;
 }

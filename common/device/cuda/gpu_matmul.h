@@ -11,7 +11,7 @@ namespace shardlings {
 // c = op(left) op(right) + beta c, of m x n elements, in a BLAS's terms: element (i, j) of a matrix
 // lies at i + j * stride. With beta 0, c is not read.
 struct Gemm {
-  DType dtype;
+  DType dtype, c_dtype;
   std::int64_t m, n, k;
   void* c;
   std::int64_t c_stride;
@@ -24,15 +24,15 @@ struct Gemm {
 };
 
 // c before the products are added to it: the bias of each column, or 0.
-template <class T>
+template <class In, class Out>
 struct StartKernel {
-  T* c;
-  const T* bias;
+  Out* c;
+  const In* bias;
   std::int64_t columns, stride;
 
   SHARDLINGS_KERNEL void operator()(std::int64_t i) const {
     const std::int64_t column = i % columns;
-    c[i / columns * stride + column] = bias == nullptr ? T{0} : bias[column];
+    c[i / columns * stride + column] = static_cast<Out>(bias == nullptr ? In{} : bias[column]);
   }
 };
 
@@ -45,12 +45,13 @@ void run(const Matmul& op, Gpu& gpu) {
   if (elements == 0) return;
   const bool starts = !op.accumulate && (op.bias != nullptr || depth == 0);
   if (starts)
-    with_real_type(op.dtype, [&]<class T>(T) {
-      gpu.elements(elements,
-                   StartKernel<T>{as<T>(op.c.data), as<T>(op.bias), op.c.columns, op.c.stride});
+    with_product_types(op.dtype, op.c_dtype, [&]<class In, class Out>(In, Out) {
+      gpu.elements(elements, StartKernel<In, Out>{as<Out>(op.c.data), as<In>(op.bias), op.c.columns,
+                                                  op.c.stride});
     });
   if (depth == 0) return;
   gpu.multiply({.dtype = op.dtype,
+                .c_dtype = op.c_dtype,
                 .m = op.c.columns,
                 .n = op.c.rows,
                 .k = depth,

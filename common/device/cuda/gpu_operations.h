@@ -126,9 +126,11 @@ void run(const Fill& op, Gpu& gpu) {
 }
 
 template <class Gpu>
-void run(const Copy& op, Gpu& gpu) {
-  with_real_type(op.dtype, [&]<class T>(T) {
-    gpu.elements(op.count, CopyKernel<T>{as<T>(op.y), as<T>(op.x)});
+void run(const Cast& op, Gpu& gpu) {
+  with_real_or_bf16(op.y_dtype, [&]<class To>(To) {
+    with_real_or_bf16(op.x_dtype, [&]<class From>(From) {
+      gpu.elements(op.count, CastKernel<To, From>{as<To>(op.y), as<From>(op.x)});
+    });
   });
 }
 

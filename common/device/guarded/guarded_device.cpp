@@ -10,7 +10,7 @@ namespace shardlings {
 
 namespace {
 
-// Every byte 0xFF: a NaN as f32 and as f64, -1 as an index.
+// Every byte 0xFF: a NaN as f32, f64 and bf16, -1 as an index.
 constexpr int kPoison = 0xFF;
 
 // As the CPU device aligns its blocks, since sums in Eigen depend on the alignment of their

@@ -157,11 +157,13 @@ TEST_CASE("cuda: results do not change from run to run") {
     const RandomStream stream(1, "cuda");
     Values values(static_cast<std::size_t>(T * 3 * D));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = stream.normal(i);
-    const auto blank = [&](const Shape& shape) {
-      return Tensor(*gpu.device, DType::f32, shape, "");
+    const auto blank = [&](const Shape& shape, DType dtype = DType::f32) {
+      return Tensor(*gpu.device, dtype, shape, "");
     };
     const Tensor qkv = blank({1, T, 3 * D}), d_qkv = blank({1, T, 3 * D}), o = blank({1, T, D}),
-                 log_sum_exp = blank({1, 3, T}), d_w = blank({D, 3 * D}), d_b = blank({3 * D});
+                 log_sum_exp = blank({1, 3, T}), d_w = blank({D, 3 * D}), d_b = blank({3 * D}),
+                 o_bf16 = blank({1, T, D}, DType::bf16),
+                 d_qkv_bf16 = blank({1, T, 3 * D}, DType::bf16);
     qkv.from_doubles(values);
     const auto part = [&](const Tensor& x, std::int64_t i) {
       return x.columns(i * D, (i + 1) * D);
@@ -172,7 +174,11 @@ TEST_CASE("cuda: results do not change from run to run") {
     linear_weight_gradient(d_w, o, d_qkv, false);
     column_sum(d_b, d_qkv, false);
     Values all = d_w.to_doubles();
-    for (const double v : d_b.to_doubles()) all.push_back(v);
+    cast(o_bf16, o);
+    cast(d_qkv_bf16, d_qkv);
+    linear_weight_gradient(d_w, o_bf16, d_qkv_bf16, true);
+    for (const Tensor& x : {d_w, d_b})
+      for (const double v : x.to_doubles()) all.push_back(v);
     all.push_back(sum_of_squares(d_qkv));
     return all;
   };

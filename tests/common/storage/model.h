@@ -57,14 +57,15 @@ inline std::vector<NamedTensor> model_tensors(Device& device, DType dtype, const
   return tensors;
 }
 
-// Every value, rounded to f32 when `rounded`.
+// Every value, rounded to a type.
 inline std::vector<std::vector<double>> values_of(const std::vector<NamedTensor>& tensors,
-                                                  bool rounded = false) {
+                                                  DType to = DType::f64) {
   std::vector<std::vector<double>> values;
   for (const NamedTensor& tensor : tensors) {
     values.push_back(tensor.value.to_doubles());
-    if (rounded)
-      for (double& value : values.back()) value = static_cast<float>(value);
+    with_real_or_bf16(to, [&]<class T>(T) {
+      for (double& value : values.back()) value = static_cast<T>(value);
+    });
   }
   return values;
 }

@@ -16,6 +16,7 @@ struct Operands {
 
   Tensor f32(const Shape& shape) { return {device, DType::f32, shape, "test"}; }
   Tensor f64(const Shape& shape) { return {device, DType::f64, shape, "test"}; }
+  Tensor bf16(const Shape& shape) { return {device, DType::bf16, shape, "test"}; }
   Tensor i32(const Shape& shape) { return {device, DType::i32, shape, "test"}; }
   Tensor elsewhere(const Shape& shape, DType dtype = DType::f32) {
     return {other_device, dtype, shape, "test"};
@@ -102,6 +103,30 @@ TEST_CASE("contracts of products") {
        [&] {
          linear_weight_gradient(w, x, t.f64({6, 7}), true);
        }},
+      {{"linear: ", "6 x 7 of f64 and 2 x 3 x 5 of bf16"},
+       [&] {
+         linear(t.f64({6, 7}), t.bf16({2, 3, 5}), t.bf16({5, 7}));
+       }},
+      {{"linear: ", "f32 or f64 expected, got 6 x 7 of bf16"},
+       [&] {
+         linear(t.bf16({6, 7}), x, w);
+       }},
+      {{"linear: ", "5 x 7 of bf16 and 7 of f32"},
+       [&] {
+         linear(y, t.bf16({2, 3, 5}), t.bf16({5, 7}), t.f32({7}));
+       }},
+      {{"linear: ", "missing"},
+       [&] {
+         linear({}, t.bf16({2, 3, 5}), t.bf16({5, 7}));
+       }},
+      {{"linear_transposed: ", "6 x 7 of bf16 and 5 x 7 of f32"},
+       [&] {
+         linear_transposed(x, t.bf16({6, 7}), w);
+       }},
+      {{"linear_weight_gradient: ", "5 x 7 of f32 and 6 x 7 of bf16"},
+       [&] {
+         linear_weight_gradient(w, x, t.bf16({6, 7}), true);
+       }},
       {{"column_sum: ", "per column of 2 x 3 x 5", "got 6"},
        [&] { column_sum(t.f32({6}), x, false); }},
       {{"column_sum: ", "of f64"}, [&] { column_sum(t.f64({5}), x, false); }},
@@ -155,6 +180,77 @@ TEST_CASE("contracts of element-wise operations") {
         {{name, "f32 or f64 expected, got 3 of i32"}, [&] { call(t.i32({3})); }},
     });
   check({{{"adamw: ", "step 1, got 0"}, [&] { adamw(x, x, x, x, {.step = 0}); }}});
+}
+
+TEST_CASE("contracts of cast") {
+  Operands t;
+  const Tensor x = t.f32({6, 4}), y = t.bf16({6, 4});
+  check({
+      {{"cast: ", "6 x 4 expected, got 6 x 5"},
+       [&] {
+         cast(y, t.f32({6, 5}));
+       }},
+      {{"cast: ", "a view of 6 x 4"},
+       [&] {
+         cast(y, t.view({6, 4}));
+       }},
+      {{"cast: ", "a view of 6 x 4"},
+       [&] {
+         cast(t.view({6, 4}), y);
+       }},
+      {{"cast: ", "f32, f64 or bf16 expected, got 6 x 4 of i32"},
+       [&] {
+         cast(y, t.i32({6, 4}));
+       }},
+      {{"cast: ", "f32, f64 or bf16 expected, got 6 x 4 of i32"},
+       [&] {
+         cast(t.i32({6, 4}), x);
+       }},
+      {{"cast: ", "two devices"},
+       [&] {
+         cast(y, t.elsewhere({6, 4}));
+       }},
+      {{"cast: ", "missing"}, [&] { cast(y, {}); }},
+      {{"cast: ", "missing"}, [&] { cast({}, x); }},
+  });
+}
+
+TEST_CASE("products and cast take bf16, and nothing else does") {
+  Operands t;
+  const Tensor x = t.bf16({2, 5, 6}), i = t.i32({10});
+  const std::vector<std::pair<std::string, std::function<void()>>> calls{
+      {"column_sum: ", [&] { column_sum(x, x, false); }},
+      {"fill: ", [&] { fill(x, 1); }},
+      {"scale: ", [&] { scale(x, 1); }},
+      {"add: ", [&] { add(x, x, x); }},
+      {"add_scaled: ", [&] { add_scaled(x, x, 1); }},
+      {"gelu: ", [&] { gelu(x, x); }},
+      {"gelu_backward: ", [&] { gelu_backward(x, x, x); }},
+      {"sum: ", [&] { sum(x); }},
+      {"sum_of_squares: ", [&] { sum_of_squares(x); }},
+      {"layer_norm: ", [&] { layer_norm(x, x, x, x, x, x); }},
+      {"layer_norm_backward: ", [&] { layer_norm_backward(x, x, x, x, x, x, x, x, false); }},
+      {"embedding: ", [&] { embedding(x, x, x, i, i); }},
+      {"scatter_add_rows: ", [&] { scatter_add_rows(x, x, i); }},
+      {"cross_entropy: ", [&] { cross_entropy(x, x, x, i, x); }},
+      {"cross_entropy_backward: ", [&] { cross_entropy_backward(x, x, i, x, 1); }},
+      {"attention: ", [&] { attention(x, x, x, x, x, 3); }},
+      {"attention_backward: ", [&] { attention_backward(x, x, x, x, x, x, x, x, x, 3); }},
+      {"adamw: ", [&] { adamw(x, x, x, x, {}); }},
+      {"clone: ", [&] { clone(x, "copy"); }},
+  };
+  for (const auto& [name, call] : calls)
+    check({{{name, "f32 or f64 expected, got 2 x 5 x 6 of bf16"}, call}});
+  // Each of them asks with_real_type once more, for whoever gives operations to a device directly.
+  check({{{"this operation needs f32 or f64, got bf16"}, [&] {
+            t.device.launch(
+                Fill{.dtype = DType::bf16, .y = x.data(), .value = 1, .count = x.elements()});
+          }}});
+  check({{{"a product of f32 does not give bf16"}, [&] {
+            const MatrixRef m = x.matrix();
+            t.device.launch(
+                Matmul{.dtype = DType::f32, .c_dtype = DType::bf16, .c = m, .a = m, .b = m});
+          }}});
 }
 
 TEST_CASE("contracts of row-wise operations") {

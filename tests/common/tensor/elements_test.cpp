@@ -49,6 +49,26 @@ TEST_CASE("clone has a storage of its own, and the values of the moment") {
   });
 }
 
+TEST_CASE("cast rounds to the dtype of its output, once") {
+  for_each_size([](OpBench& bench, std::int64_t n) {
+    Values x = bench.random("x", n);
+    // Half-way between two bf16; and beyond that by less than an f32 could tell.
+    const Values hard = bench.rounded({1 + 0x1p-8, 1 + 0x1p-8 + 0x1p-40, HUGE_VAL});
+    std::copy_n(hard.begin(), std::min(hard.size(), x.size()), x.begin());
+    const Tensor from = bench.put({n}, x), back = bench.blank({n});
+    for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      const Tensor to(bench.device(), dtype, {n}, "to");
+      const Values expected = with_real_or_bf16(dtype, [&]<class T>(T) {
+        return reference::each(x, [](double v) { return double{static_cast<T>(v)}; });
+      });
+      cast(to, from);
+      bench.expect_within("there", to, expected, 0);
+      cast(back, to);
+      bench.expect_within("and back", back, expected, 0);
+    }
+  });
+}
+
 TEST_CASE("operations accept their own input as output") {
   on_every_device([](OpBench& bench) {
     const Values x = bench.random("x", 1023);
@@ -114,6 +134,11 @@ TEST_CASE("NaN passes through every element-wise operation") {
     add_scaled(y, one, 0);
     REQUIRE(is_nan(y));
     scale(y, 0);
+    REQUIRE(is_nan(y));
+    const Tensor bf16(bench.device(), DType::bf16, {1}, "bf16");
+    cast(bf16, nan);
+    REQUIRE(is_nan(bf16));
+    cast(y, bf16);
     REQUIRE(is_nan(y));
     REQUIRE(std::isnan(sum(nan)));
     REQUIRE(std::isnan(sum_of_squares(nan)));

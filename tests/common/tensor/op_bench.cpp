@@ -55,8 +55,9 @@ OpBench::Values OpBench::random(const std::string& name, std::int64_t count, dou
 }
 
 OpBench::Values OpBench::rounded(const Values& values) const {
-  if (dtype_ == DType::f64) return values;
-  return reference::each(values, [](double x) { return double{static_cast<float>(x)}; });
+  return with_real_or_bf16(dtype_, [&]<class T>(T) {
+    return reference::each(values, [](double x) { return double{static_cast<T>(x)}; });
+  });
 }
 
 Tensor OpBench::put(const Shape& shape, const Values& values) const {
@@ -87,8 +88,8 @@ void OpBench::expect_within(const std::string& what, const Tensor& got, const Va
   REQUIRE(difference(results_.back().second, expected, allowed) == "");
 }
 
-void on_every_device(const std::function<void(OpBench&)>& body) {
-  for (const DType dtype : {DType::f64, DType::f32}) {
+void on_every_device(const std::function<void(OpBench&)>& body, const std::vector<DType>& dtypes) {
+  for (const DType dtype : dtypes) {
     std::map<std::string, OpBench::Results> first;  // by kernels
     for (const TestDevice& kind : test_devices()) {
       INFO(kind.name << ", " << name_of(dtype));

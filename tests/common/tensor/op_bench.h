@@ -36,8 +36,10 @@ class OpBench {
   Device& device() const { return device_; }
   DType dtype() const { return dtype_; }
   const std::string& kernels() const { return kernels_; }
-  // f64 1e-12, f32 1e-5, TF32 1e-3, relative to the largest value of the tensor.
-  double tolerance() const { return dtype_ == DType::f64 ? 1e-12 : f32_tolerance_; }
+  // f64 1e-12, f32 1e-5, TF32 1e-3, bf16 1e-2, relative to the largest value of the tensor.
+  double tolerance() const {
+    return dtype_ == DType::f64 ? 1e-12 : dtype_ == DType::bf16 ? 1e-2 : f32_tolerance_;
+  }
 
   // Standard normal values times `scale`, as the dtype holds them: a function of name and index.
   Values random(const std::string& name, std::int64_t count, double scale = 1) const;
@@ -64,6 +66,7 @@ class OpBench {
   Results results_;
 };
 
-void on_every_device(const std::function<void(OpBench&)>& body);
+void on_every_device(const std::function<void(OpBench&)>& body,
+                     const std::vector<DType>& dtypes = {DType::f64, DType::f32});
 
 }  // namespace shardlings

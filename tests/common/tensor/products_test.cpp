@@ -1,6 +1,7 @@
 // Matrix products and column sums against loops, for shapes that fill no tile evenly.
 #include "tests/common/tensor/op_bench.h"
 #include "tests/support/catch.h"
+#include "tests/support/compare.h"
 
 using namespace shardlings;
 using reference::element;
@@ -25,12 +26,22 @@ std::string text(const Sizes& s) {
   return fmt::format("{} x {} x {}", s.rows, s.inner, s.columns);
 }
 
+void on_every_dtype(const std::function<void(OpBench&)>& body) {
+  on_every_device(body, {DType::f64, DType::f32, DType::bf16});
+}
+
+Tensor blank_f32(const OpBench& bench, const Shape& shape) {
+  const Tensor x(bench.device(), DType::f32, shape, "test");
+  x.from_doubles(Values(reference::at(shape.elements()), std::numeric_limits<double>::quiet_NaN()));
+  return x;
+}
+
 }  // namespace
 
 TEST_CASE("linear multiplies and adds the bias") {
   for (const Sizes& s : kSizes) {
     INFO(text(s));
-    on_every_device([&s](OpBench& bench) {
+    on_every_dtype([&s](OpBench& bench) {
       const Values x = bench.random("x", s.rows * s.inner),
                    w = bench.random("w", s.inner * s.columns), b = bench.random("bias", s.columns);
       const Tensor y = bench.blank({s.rows, s.columns});
@@ -50,7 +61,7 @@ TEST_CASE("linear multiplies and adds the bias") {
 TEST_CASE("linear_transposed multiplies with a matrix whose rows are the outputs") {
   for (const Sizes& s : kSizes) {
     INFO(text(s));
-    on_every_device([&s](OpBench& bench) {
+    on_every_dtype([&s](OpBench& bench) {
       const Values x = bench.random("x", s.rows * s.inner),
                    w = bench.random("w", s.columns * s.inner);
       const Tensor y = bench.blank({s.rows, s.columns});
@@ -65,7 +76,7 @@ TEST_CASE("linear_transposed multiplies with a matrix whose rows are the outputs
 TEST_CASE("linear_weight_gradient sums over rows, and over calls when it accumulates") {
   for (const Sizes& s : kSizes) {
     INFO(text(s));
-    on_every_device([&s](OpBench& bench) {
+    on_every_dtype([&s](OpBench& bench) {
       const Values x = bench.random("x", s.inner * s.rows),
                    d_y = bench.random("d_y", s.inner * s.columns),
                    before = bench.random("before", s.rows * s.columns);
@@ -84,7 +95,7 @@ TEST_CASE("linear_weight_gradient sums over rows, and over calls when it accumul
 }
 
 TEST_CASE("all dimensions but the last are rows") {
-  on_every_device([](OpBench& bench) {
+  on_every_dtype([](OpBench& bench) {
     const Values x = bench.random("x", 2 * 3 * 5), w = bench.random("w", 5 * 7);
     const Tensor y = bench.blank({2, 3, 7});
     linear(y, bench.put({2, 3, 5}, x), bench.put({5, 7}, w));
@@ -93,7 +104,7 @@ TEST_CASE("all dimensions but the last are rows") {
 }
 
 TEST_CASE("products read and write views of columns, and leave the other columns alone") {
-  on_every_device([](OpBench& bench) {
+  on_every_dtype([](OpBench& bench) {
     const std::int64_t rows = 70, inner = 5, columns = 33;
     const Values x = bench.random("x", rows * 9), w = bench.random("w", inner * 40),
                  y_before = bench.random("y", rows * 37);
@@ -112,7 +123,7 @@ TEST_CASE("products read and write views of columns, and leave the other columns
 }
 
 TEST_CASE("a product over nothing is zero, or changes nothing") {
-  on_every_device([](OpBench& bench) {
+  on_every_dtype([](OpBench& bench) {
     const Tensor x = bench.blank({0, 3}), d_y = bench.blank({0, 33}), d_w = bench.blank({3, 33});
     linear_weight_gradient(d_w, x, d_y, false);
     bench.expect("overwritten", d_w, reference::zeros(99));
@@ -121,6 +132,64 @@ TEST_CASE("a product over nothing is zero, or changes nothing") {
     linear_weight_gradient(d_w, x, d_y, true);
     bench.expect("accumulated", d_w, before);
   });
+}
+
+TEST_CASE("products of bf16 can leave their sums in f32, with the digits of f32") {
+  for (const Sizes& s : kSizes) {
+    INFO(text(s));
+    on_every_device(
+        [&s](OpBench& bench) {
+          const Values x = bench.random("x", s.rows * s.inner),
+                       w = bench.random("w", s.inner * s.columns),
+                       b = bench.random("bias", s.columns);
+          const Tensor w_put = bench.put({s.inner, s.columns}, w),
+                       y = blank_f32(bench, {s.rows, s.columns}),
+                       d_w = blank_f32(bench, {s.rows, s.columns});
+          const auto expect = [&](const char* what, const Tensor& got, const Values& expected) {
+            bench.expect_within(what, got, expected, 1e-5 * largest(expected));
+          };
+          const Values xw =
+              product(s.rows, s.columns, s.inner, element(x, s.inner), element(w, s.columns));
+          linear(y, bench.put({s.rows, s.inner}, x), w_put, bench.put({s.columns}, b));
+          Values expected = xw;
+          for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += b[i % b.size()];
+          expect("linear", y, expected);
+          const Values xt = bench.random("xt", s.inner * s.rows),
+                       before = bench.random("before", s.rows * s.columns);
+          expected = reference::plus(
+              before, product(s.rows, s.columns, s.inner, transposed_element(xt, s.rows),
+                              element(w, s.columns)));
+          d_w.from_doubles(before);
+          linear_weight_gradient(d_w, bench.put({s.inner, s.rows}, xt), w_put, true);
+          expect("linear_weight_gradient", d_w, expected);
+        },
+        {DType::bf16});
+  }
+}
+
+// 4096 (1 + 11/128) = 4448 is a bf16, and f32 has all digits on the way there. A sum kept in bf16
+// would stop at 512, where one more term is a quarter of the next step; one that is rounded to bf16
+// after every 256 terms would come to 4416.
+TEST_CASE("products of bf16 are added up in f32") {
+  constexpr std::int64_t kDepth = 4096;
+  on_every_device(
+      [](OpBench& bench) {
+        const Values ones(kDepth, 1), more(kDepth, 1 + 11.0 / 128);
+        const Tensor row = bench.put({1, kDepth}, ones), column = bench.put({kDepth, 1}, ones),
+                     row_of_more = bench.put({1, kDepth}, more),
+                     column_of_more = bench.put({kDepth, 1}, more);
+        for (const Tensor& y : {bench.blank({1, 1}), blank_f32(bench, {1, 1})}) {
+          linear(y, row, column_of_more);
+          bench.expect_within("linear", y, {4448}, 0);
+          linear_transposed(y, row, row_of_more);
+          bench.expect_within("linear_transposed", y, {4448}, 0);
+          linear_weight_gradient(y, column, column_of_more, false);
+          bench.expect_within("linear_weight_gradient", y, {4448}, 0);
+          linear_weight_gradient(y, column, column_of_more, true);
+          bench.expect_within("accumulated", y, {8896}, 0);
+        }
+      },
+      {DType::bf16});
 }
 
 TEST_CASE("column_sum adds up rows") {
@@ -154,7 +223,7 @@ TEST_CASE("column_sum reads a view of columns") {
 }
 
 TEST_CASE("NaN in an operand of a product comes out") {
-  on_every_device([](OpBench& bench) {
+  on_every_dtype([](OpBench& bench) {
     Values x = bench.random("x", 33 * 65);
     x[40] = std::numeric_limits<double>::quiet_NaN();
     const Tensor y = bench.blank({33, 3});

@@ -39,14 +39,28 @@ TEST_CASE("a shape knows its sizes, their product and how to say so") {
 }
 
 TEST_CASE("values go to the device and come back, in every dtype") {
-  on_every_device([](OpBench& bench) {
-    const Values x = bench.random("x", 33);
-    CHECK(bench.put({3, 11}, x).to_doubles() == x);
-    const reference::Indices indices{3, -1, 2147483647};
-    CHECK(bench.put({3}, indices).to_host<std::int32_t>() == indices);
-    CHECK(bench.put({1, 1}, Values{2.5}).to_double() == 2.5);
-    CHECK(bench.blank({0, 3}).to_doubles().empty());
-  });
+  on_every_device(
+      [](OpBench& bench) {
+        const Values x = bench.random("x", 33);
+        const Tensor put = bench.put({3, 11}, x);
+        CHECK(put.to_doubles() == x);
+        CHECK(put.columns(10, 11).to_doubles() == Values{x[10], x[21], x[32]});
+        const reference::Indices indices{3, -1, 2147483647};
+        CHECK(bench.put({3}, indices).to_host<std::int32_t>() == indices);
+        CHECK(bench.put({1, 1}, Values{2.5}).to_double() == 2.5);
+        CHECK(bench.blank({0, 3}).to_doubles().empty());
+      },
+      {DType::f64, DType::f32, DType::bf16});
+}
+
+TEST_CASE("an element takes 8, 4 or 2 bytes, and the ledger counts them") {
+  Cpu1 owner;
+  for (const auto& [dtype, bytes] :
+       {std::pair{DType::f64, 8}, {DType::f32, 4}, {DType::i32, 4}, {DType::bf16, 2}}) {
+    const Tensor x(owner.device, dtype, {3, 11}, "x");
+    CHECK(x.bytes() == 33 * bytes);
+    CHECK(owner.memory.now().total() == 33 * bytes);
+  }
 }
 
 TEST_CASE("view, rows and columns show the same elements") {
