@@ -27,15 +27,25 @@ constexpr Case kCases[] = {
 };
 
 // In the order of the variant.
-constexpr std::string_view kNames[] = {"matmul",        "column_sum",
-                                       "fill",          "cast",
-                                       "scale",         "add",
-                                       "add_scaled",    "sum",
-                                       "gelu",          "gelu_backward",
-                                       "layer_norm",    "layer_norm_backward",
-                                       "embedding",     "scatter_add_rows",
-                                       "cross_entropy", "cross_entropy_backward",
-                                       "attention",     "attention_backward",
+constexpr std::string_view kNames[] = {"matmul",
+                                       "column_sum",
+                                       "fill",
+                                       "cast",
+                                       "scale",
+                                       "add",
+                                       "maximum",
+                                       "add_scaled",
+                                       "sum",
+                                       "gelu",
+                                       "gelu_backward",
+                                       "layer_norm",
+                                       "layer_norm_backward",
+                                       "embedding",
+                                       "scatter_add_rows",
+                                       "cross_entropy",
+                                       "cross_entropy_backward",
+                                       "attention",
+                                       "attention_backward",
                                        "adamw"};
 static_assert(std::size(kNames) == kOperations);
 

@@ -5,6 +5,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(muparser REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(Threads REQUIRED)
+set(MPI_CXX_SKIP_MPICXX ON)  # the C interface is all that we use
+find_package(MPI REQUIRED COMPONENTS CXX)
 if(SHARDLINGS_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()

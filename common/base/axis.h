@@ -1,12 +1,21 @@
 // The axes of the mesh of ranks, and sets of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
 
 namespace shardlings {
 
 enum class Axis { dp, pp, cp, tp };  // data, pipeline, context, tensor parallel
+inline constexpr int kAxes = 4;
+inline constexpr std::array<Axis, kAxes> kAllAxes{Axis::dp, Axis::pp, Axis::cp, Axis::tp};
+
+constexpr std::string_view name_of(Axis axis) {
+  constexpr std::string_view names[] = {"dp", "pp", "cp", "tp"};
+  return names[static_cast<int>(axis)];
+}
 
 class Axes {
  public:

@@ -5,16 +5,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/hash.h"
+
 namespace shardlings {
 
 namespace {
-
-// FNV-1a: spreads short names over 64 bits.
-std::uint64_t hash_of(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 // The upper 53 bits as a fraction in [0, 1).
 double fraction(std::uint64_t bits) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <system_error>
 
+#include "comm/threads.h"
 #include "course/stop.h"
 #include "course/terminal.h"
 #include "ledger/memory_ledger.h"
@@ -29,10 +30,22 @@ Failure current_failure(int rank, int ranks) {
   }
 }
 
+namespace {
+
+int say(const Failure& failure) {
+  std::fflush(stdout);
+  std::fputs((failure.line + '\n' + failure.details).c_str(), stderr);
+  return static_cast<int>(failure.code);
+}
+
+}  // namespace
+
 int run_main(int argc, const char* const* argv, const LessonCard& card, const LessonMain& lesson) {
   install_stop_handlers();
+  int ranks = 1;
   try {
     const Options options = parse_options(card, {argv + 1, argv + argc});
+    ranks = static_cast<int>(options.ranks);
     if (options.help) {
       write_text(stdout, help_text(card));
       return static_cast<int>(ExitCode::ok);
@@ -40,11 +53,14 @@ int run_main(int argc, const char* const* argv, const LessonCard& card, const Le
     const ExitCode code = lesson(options);
     write_text(stdout, "");  // the last words count too: a full disk is an error
     return static_cast<int>(code);
+  } catch (const RankFailure& failed) {
+    try {
+      std::rethrow_exception(failed.error);
+    } catch (...) {
+      return say(current_failure(failed.rank, ranks));
+    }
   } catch (...) {
-    const Failure failure = current_failure();
-    std::fflush(stdout);
-    std::fputs((failure.line + '\n' + failure.details).c_str(), stderr);
-    return static_cast<int>(failure.code);
+    return say(current_failure());
   }
 }
 

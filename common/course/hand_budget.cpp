@@ -7,15 +7,32 @@ namespace shardlings {
 
 namespace {
 
+std::string name_of(const TrafficRow& row) {
+  return fmt::format("{} {} {}", row.axis, row.operation, row.what);
+}
+
+// What the budget of a row of traffic is compared with.
+double sent_bytes(const Report& report, const TrafficRow& row) {
+  if (row.operation == "send") return static_cast<double>(row.sent_bytes);
+  std::int64_t all = 0;
+  for (const TrafficReport& traffic : report.traffic)
+    for (const TrafficRow& other : traffic.rows)
+      if (name_of(other) == name_of(row)) all += other.sent_bytes;
+  return static_cast<double>(all) / static_cast<double>(report.traffic.size());
+}
+
 // Calls visit(table, row name, measured, row) for everything a sheet may have a row for. Memory
 // rows are those of the device.
 template <class R, class Visit>
-void visit_rows(R& report, const Visit& visit) {
-  if (!report.memory.empty())
-    for (auto& row : report.memory.front().front().rows)
-      visit("memory", row.name, row.peak_bytes, row);
-  if (!report.counts.empty())
-    for (auto& row : report.counts.front().rows) visit("counts", row.name, row.measured, row);
+void visit_rows(R& report, std::int64_t rank, const Visit& visit) {
+  const auto r = static_cast<std::size_t>(rank);
+  if (r < report.memory.size())
+    for (auto& row : report.memory[r].front().rows) visit("memory", row.name, row.peak_bytes, row);
+  if (r < report.traffic.size())
+    for (auto& row : report.traffic[r].rows)
+      visit("traffic", name_of(row), sent_bytes(report, row), row);
+  if (r < report.counts.size())
+    for (auto& row : report.counts[r].rows) visit("counts", row.name, row.measured, row);
 }
 
 void set_budget(MemoryRow& row, std::optional<double> value) {
@@ -23,6 +40,9 @@ void set_budget(MemoryRow& row, std::optional<double> value) {
 }
 void set_budget(CountRow& row, std::optional<double> value) {
   row.budget = value;
+}
+void set_budget(TrafficRow& row, std::optional<double> value) {
+  row.budget_bytes = value;
 }
 
 std::filesystem::path sheet_in(std::string_view folder, std::string_view lesson) {
@@ -37,7 +57,7 @@ std::filesystem::path sheet_path(const LessonCard& card, const std::string& choi
   return choice;
 }
 
-Values letters_of(const LessonCard& card, const Options& options) {
+Values letters_of(const LessonCard& card, const Options& options, std::int64_t rank) {
   Values values = letters(options.size, options.batch, options.dtype);
   for (const Knob& knob : card.knobs) {
     const Setting& setting = options.knobs.at(knob.name);
@@ -48,34 +68,43 @@ Values letters_of(const LessonCard& card, const Options& options) {
     for (const std::string_view word : knob.allowed)
       values[std::string(word)] = setting == Setting(std::string(word)) ? 1 : 0;
   }
+  values["n"] = static_cast<double>(options.ranks);
+  values["rank"] = static_cast<double>(rank);
+  if (card.axis) values[std::string(name_of(*card.axis))] = static_cast<double>(options.ranks);
   values["B"] = std::ceil(values["batch"] / values["M"]);  // of the largest micro-batch
   for (const std::string_view letter : card.letters_to_find) values.erase(std::string(letter));
   return values;
 }
 
-Configuration configuration_of(const Report& report, std::string name, const Values& letters) {
+Configuration configuration_of(const Report& report, std::string name, const Values& letters,
+                               std::int64_t rank) {
   Configuration configuration{std::move(name), letters, {}};
-  visit_rows(report, [&](const char* table, const std::string& row_name, auto measured, auto&) {
-    configuration.measured[{table, row_name}] = static_cast<double>(measured);
-  });
+  visit_rows(report, rank,
+             [&](const char* table, const std::string& row_name, auto measured, auto&) {
+               configuration.measured[{table, row_name}] = static_cast<double>(measured);
+             });
   configuration.measured[{"let", "P"}] = static_cast<double>(report.model.P);
   return configuration;
 }
 
-void add_budget(Report& report, const Sheet& sheet, const Values& letters) {
-  const std::vector<BudgetRow> budget = evaluate(sheet, letters);
-  const Configuration configuration = configuration_of(report, "this run", letters);
-  const std::vector<JudgedRow> judged = judge(sheet, {&configuration, 1});
-  visit_rows(report, [&](const char* table, const std::string& name, auto, auto& row) {
-    const auto is_this = [&](const auto& other) {
-      return other.table == table && other.name == name;
-    };
-    const auto found = std::ranges::find_if(budget, is_this);
-    if (found == budget.end()) return;
-    row.formula = found->formula;
-    set_budget(row, found->value);
-    row.verdict = std::ranges::find_if(judged, is_this)->verdict;
-  });
+void add_budget(Report& report, const Sheet& sheet, const LessonCard& card,
+                const Options& options) {
+  for (std::int64_t rank = 0; rank < report.ranks; ++rank) {
+    const Values letters = letters_of(card, options, rank);
+    const std::vector<BudgetRow> budget = evaluate(sheet, letters);
+    const Configuration configuration = configuration_of(report, "this run", letters, rank);
+    const std::vector<JudgedRow> judged = judge(sheet, {&configuration, 1});
+    visit_rows(report, rank, [&](const char* table, const std::string& name, auto, auto& row) {
+      const auto is_this = [&](const auto& other) {
+        return other.table == table && other.name == name;
+      };
+      const auto found = std::ranges::find_if(budget, is_this);
+      if (found == budget.end()) return;
+      row.formula = found->formula;
+      set_budget(row, found->value);
+      row.verdict = std::ranges::find_if(judged, is_this)->verdict;
+    });
+  }
 }
 
 Trade trade_against(const Baseline& baseline, const Report& report, const Values& letters) {

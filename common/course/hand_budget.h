@@ -17,18 +17,21 @@ std::filesystem::path sheet_path(const LessonCard& card, const std::string& choi
 
 // The letters of a run: sizes, bytes per element and knobs, without those that this lesson wants
 // found. A knob that takes a word gives a letter for each word: 1 when it is taken, else 0.
-Values letters_of(const LessonCard& card, const Options& options);
+Values letters_of(const LessonCard& card, const Options& options, std::int64_t rank = 0);
 
-// Writes formula, budget and verdict into every row of the report that the sheet has.
-// Errors: those of evaluate() and judge().
-void add_budget(Report& report, const Sheet& sheet, const Values& letters);
+// Writes formula, budget and verdict into every row of the report that the sheet has, on every
+// rank. Errors: those of evaluate() and judge().
+void add_budget(Report& report, const Sheet& sheet, const LessonCard& card, const Options& options);
 
 // What this run saves and costs against the lesson that its own builds on, in the same setting.
 // Each part is there if that lesson's sheet has its row: "model_and_activations" for memory,
 // "executed FLOPs per step". Errors: those of read_sheet() and evaluate().
 Trade trade_against(const Baseline& baseline, const Report& report, const Values& letters);
 
-// What the report measured, under the names of a sheet's tables; [let] has P.
-Configuration configuration_of(const Report& report, std::string name, const Values& letters);
+// What the report measured on a rank, under the names of a sheet's tables; [let] has P. A row of
+// traffic is "axis operation what": what a rank sends in a collective is the mean over all ranks,
+// since remainders fall to some of them; what it sends to one partner is its own.
+Configuration configuration_of(const Report& report, std::string name, const Values& letters,
+                               std::int64_t rank = 0);
 
 }  // namespace shardlings

@@ -66,7 +66,7 @@ Configuration measure(const LessonCard& card, Options options, std::size_t index
   options.threads = 1;  // too small to share
   Run run(card, options);
   lesson_main(run);
-  run.record_memory();
+  run.record_ledgers();
   return configuration_of(run.report(), name, letters_of(card, options));
 }
 

@@ -112,6 +112,9 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kFiles, "--save", "DIR", "keep what a resumed run needs, at the end or when stopped",
        Path{&o.save}},
       {kFiles, "--resume", "PATH", "go on from there, to the last bit", Path{&o.resume}},
+      {kMachine, "--cluster", "NAME",
+       "the modelled clock's: h100x8, laptop, ... or a file; without it, no time passes",
+       Path{&o.cluster}},
       {kMachine, "--backend", "NAME",
        "cpu, guarded (host reads fault), cuda, or cuda-tf32 (f32 products of 10 bits)",
        Word{&o.backend, {"cpu", "guarded", "cuda", "cuda-tf32"}}},
@@ -119,6 +122,13 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kMachine, "--device-memory", "SIZE", "cap it, for instance at 40MiB; without it, no cap",
        Bytes{&o.device_memory_bytes}},
   };
+  if (card.axis) {
+    rows.push_back({kMachine, "--ranks", "N", "n, processes or threads that train together",
+                    Whole{&o.ranks, 1, 1024}});
+    rows.push_back({kMachine, "--launcher", "NAME",
+                    "what ranks are: threads of one process, or mpi (started by mpiexec)",
+                    Word{&o.launcher, {"threads", "mpi"}}});
+  }
   for (const Knob& knob : card.knobs) {
     rows.push_back(knob_row(o, knob));
     CHECK(std::ranges::count(rows, rows.back().name, &Row::name) == 1, "two options are called {}",
@@ -219,6 +229,8 @@ bool accepts_given(const Row& row) {
 [[noreturn]] void fail_unknown(std::string_view name, const std::vector<Row>& rows) {
   std::vector<std::string_view> names{"--help"};
   for (const Row& row : rows) names.push_back(row.name);
+  if (name == "--ranks" || name == "--launcher")
+    fail(ExitCode::usage, "this lesson has one rank, so that {} says nothing here", name);
   const std::string likely = nearest(name, names);
   if (likely.empty()) fail(ExitCode::usage, "unknown option {:?}; --help lists them all", name);
   fail(ExitCode::usage, "unknown option {:?}; did you mean {}?", name, likely);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/axis.h"
 #include "base/model_size.h"
 #include "course/setting.h"
 
@@ -36,6 +38,10 @@ struct Options {
   std::string sheet = "mine";             // the hand budget: "mine", "solution" or a file
   std::string judge = "run";              // or "sheet": only the hand budget, over small runs
   bool quiet = false;                     // no progress, no sample
+
+  std::int64_t ranks = 1;
+  std::string launcher = "threads";  // of several ranks: "threads" of this process, or "mpi"
+  std::string cluster = {};          // of the modelled clock; "": none
 
   std::string backend = "cpu";
   std::int64_t threads = 0;              // 0: one per core
@@ -77,6 +83,7 @@ struct LessonCard {
   std::vector<std::string_view> letters_to_find = {};   // that the hand budget is not given
   std::vector<std::string_view> rows_to_estimate = {};  // where within 1 % of a real size will do
   Baseline builds_on = {};                              // nothing: no trade
+  std::optional<Axis> axis = {};                        // that ranks lie on; none: one rank only
 };
 
 // "01_training_step": the folder of the lesson, and of its reports below runs/.

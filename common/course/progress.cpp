@@ -42,15 +42,15 @@ bool is_reported(std::int64_t step, std::int64_t steps) {
   return step % period == 0;
 }
 
-Progress::Progress(std::FILE* out, std::int64_t steps, std::int64_t tokens_per_step)
+ProgressLine::ProgressLine(std::FILE* out, std::int64_t steps, std::int64_t tokens_per_step)
     : out_(out), steps_(steps), tokens_per_step_(tokens_per_step) {}
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   // Not write_text: this also runs while an error is on its way to the reader.
   if (line_is_open_) std::fputs("\n", out_);
 }
 
-void Progress::step_done(std::int64_t step, double loss, std::optional<double> floor) {
+void ProgressLine::step_done(std::int64_t step, double loss, std::optional<double> floor) {
   const TextStyle style = style_of(out_);
   const Clock::time_point now = Clock::now();
   ++steps_done_;
@@ -76,7 +76,7 @@ void Progress::step_done(std::int64_t step, double loss, std::optional<double> f
   }
 }
 
-void Progress::say(std::string_view line) {
+void ProgressLine::say(std::string_view line) {
   write_text(out_, fmt::format("{}{}\n", line_is_open_ ? kEraseLine : "", line));
   line_is_open_ = false;
 }

@@ -28,13 +28,13 @@ std::string progress_line(const ProgressState& state, std::int64_t width);
 // power of ten in between, 8 to 20 of them.
 bool is_reported(std::int64_t step, std::int64_t steps);
 
-class Progress {
+class ProgressLine {
  public:
-  // Requires: `out` outlives this. Only one rank of a run has a Progress.
-  Progress(std::FILE* out, std::int64_t steps, std::int64_t tokens_per_step);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  // Requires: `out` outlives this. Only one rank of a run has a ProgressLine.
+  ProgressLine(std::FILE* out, std::int64_t steps, std::int64_t tokens_per_step);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   // After each step, numbered from 1. Errors: as write_text (course/terminal.h).
   void step_done(std::int64_t step, double loss, std::optional<double> floor = {});

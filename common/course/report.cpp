@@ -31,7 +31,7 @@ Misses misses(const Report& report) {
   for (const auto& tiers : report.memory)
     for (const MemoryTier& tier : tiers) off.rows += rows_off(tier.rows);
   for (const Counts& counts : report.counts) off.rows += rows_off(counts.rows);
-  for (const Traffic& traffic : report.traffic) off.rows += rows_off(traffic.rows);
+  for (const TrafficReport& traffic : report.traffic) off.rows += rows_off(traffic.rows);
   return off;
 }
 

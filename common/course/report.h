@@ -65,7 +65,7 @@ struct TrafficRow {
   RowVerdict verdict = {};
 };
 
-struct Traffic {
+struct TrafficReport {
   std::vector<TrafficRow> rows = {};  // per optimizer step
 };
 
@@ -128,7 +128,7 @@ struct Report {
 
   std::vector<std::vector<MemoryTier>> memory = {};  // [rank][tier]
   std::vector<Counts> counts = {};                   // [rank]
-  std::vector<Traffic> traffic = {};                 // [rank]
+  std::vector<TrafficReport> traffic = {};           // [rank]
   std::optional<Trade> trade = {};
   std::optional<ClockReport> clock = {};
   std::optional<Wall> wall = {};

@@ -83,7 +83,7 @@ void members(auto& visit, Is<TrafficRow> auto& row) {
   visit("verdict", row.verdict);
 }
 
-void members(auto& visit, Is<Traffic> auto& traffic) {
+void members(auto& visit, Is<TrafficReport> auto& traffic) {
   visit("rows", traffic.rows);
 }
 

@@ -76,6 +76,31 @@ std::string counts_text(const Counts& counts, const TextStyle& style) {
          section(style, "also", format_table(others, style.width));
 }
 
+std::string traffic_text(const Report& report, const TextStyle& style) {
+  if (report.traffic.empty()) return "";
+  Table table{
+      {text_column("row"), text_column("formula"), number_column("budget"), number_column("sent"),
+       number_column("calls"), number_column("messages"), text_column("verdict")},
+      {}};
+  for (const TrafficRow& row : report.traffic.front().rows)
+    table.rows.push_back({fmt::format("{} {} {}", row.axis, row.operation, row.what),
+                          row.formula.value_or(""), row.formula ? amount(row.budget_bytes) : "",
+                          format_count(row.sent_bytes), format_count(row.calls),
+                          format_count(row.messages), row.verdict.value_or("")});
+  return section(style, "traffic, bytes that rank 0 sends per step",
+                 format_table(table, style.width));
+}
+
+std::string clock_text(const Report& report, const TextStyle& style) {
+  if (!report.clock) return "";
+  const ClockReport& clock = *report.clock;
+  return section(style, fmt::format("modelled clock ({})", clock.cluster),
+                 fmt::format("  step {:.4g} ms · MFU {:.1f} %\n"
+                             "  compute {:.4g} + exposed communication {:.4g} + bubble {:.4g}\n",
+                             clock.step_ms, 100 * clock.mfu, clock.compute_ms,
+                             clock.exposed_communication_ms, clock.bubble_ms));
+}
+
 std::string checks_text(const Report& report, const TextStyle& style) {
   Table table{
       {text_column("check"), number_column("value"), number_column("limit"), text_column("result")},
@@ -138,7 +163,9 @@ std::string report_text(const Report& report, const TextStyle& style) {
   std::string text;
   if (!report.memory.empty())
     for (const MemoryTier& tier : report.memory.front()) text += memory_text(tier, style);
+  text += traffic_text(report, style);
   if (!report.counts.empty()) text += counts_text(report.counts.front(), style);
+  text += clock_text(report, style);
   return text + checks_text(report, style) + wall_text(report, style) + trade_text(report, style);
 }
 

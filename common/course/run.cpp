@@ -1,14 +1,15 @@
 #include "course/run.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "base/atomic_file.h"
 #include "course/judge_sheet.h"
-#include "course/progress.h"
+#include "course/ranks.h"
 #include "course/stop.h"
 #include "course/terminal.h"
 #include "data/entropies.h"
@@ -23,20 +24,8 @@ namespace {
 constexpr std::int64_t kHeldOutBatches = 8;
 constexpr std::int64_t kPromptBytes = 16;
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // Draws an index with probability proportional to exp(logit).
@@ -90,8 +79,21 @@ TrainingState training_state(const Options& o, const StoredTensors& tensors) {
   return state;
 }
 
-Report start_report(const LessonCard& card, const Options& options) {
+// All ranks on the lesson's axis.
+ProcessGrid grid_of(const LessonCard& card, const Options& options) {
+  ProcessGrid::Sizes sizes{1, 1, 1, 1};
+  if (card.axis) sizes[static_cast<std::size_t>(*card.axis)] = options.ranks;
+  return ProcessGrid(sizes);
+}
+
+Report start_report(const LessonCard& card, const Options& options, World& world) {
   Report report;
+  report.launcher = world.all().size() == 1 ? "self" : options.launcher;
+  report.ranks = world.all().size();
+  report.mesh = {.dp = world.grid().size(Axis::dp),
+                 .tp = world.grid().size(Axis::tp),
+                 .pp = world.grid().size(Axis::pp),
+                 .cp = world.grid().size(Axis::cp)};
   report.lesson = lesson_folder(card);
   report.backend = options.backend;
   report.dtype = options.dtype;
@@ -105,15 +107,15 @@ Report start_report(const LessonCard& card, const Options& options) {
 
 }  // namespace
 
-Run::Run(const LessonCard& card, const Options& options)
+Run::Run(const LessonCard& card, const Options& options, RankStart start)
     : card_(card),
       options_(options),
-      nowhere_(options.quiet ? std::fopen("/dev/null", "w") : nullptr, &std::fclose),
-      out_(options.quiet ? nowhere_.get() : stdout),
-      world_(options),
+      nowhere_(std::fopen("/dev/null", "w"), &std::fclose),
+      world_(options, std::move(start), grid_of(card, options)),
+      out_(options.quiet || !is_first() ? nowhere_.get() : stdout),
       text_(open_text(options)),
-      report_(start_report(card, options)) {
-  CHECK(out_ != nullptr, "/dev/null cannot be opened");
+      report_(start_report(card, options, world_)) {
+  CHECK(nowhere_ != nullptr, "/dev/null cannot be opened");
   // Better refused now than after the training: the report's place, a malformed sheet.
   make_directory(options.output);
   const std::filesystem::path path = sheet_path(card, options.sheet);
@@ -144,8 +146,9 @@ std::int64_t Run::load(const StoredTensors& tensors) {
   return steps_done_;
 }
 
-void Run::save(const StoredTensors& tensors) const {
-  write_report(report_, options_.output);  // whatever fails from here on, the losses are kept
+void Run::save(const StoredTensors& tensors) {
+  // Whatever fails from here on, the losses are kept.
+  if (is_first()) write_report(report_, options_.output);
   if (!options_.save.empty()) save_state(tensors);
   if (!options_.export_to.empty())
     export_gpt2(options_.export_to, options_.size, tensors.parameters);
@@ -170,52 +173,71 @@ double Run::held_out_loss(const Evaluate& evaluate) const {
 }
 
 void Run::train(const TrainStep& train_step, const Evaluate& evaluate) {
-  Progress progress(out_, options_.steps, options_.batch * options_.size.T);
-  std::vector<double> step_seconds;
+  ProgressLine progress(out_, options_.steps, options_.batch * options_.size.T);
   double floor_sum = 0;
-  Work work_of_step;
-  const Clock::time_point start = Clock::now();
-  for (std::int64_t step = steps_done_ + 1; step <= options_.steps; ++step) {
-    const GlobalBatch global = batch(Split::train, step - 1);
-    const Work before = world_.work().total();
-    const Clock::time_point step_start = Clock::now();
+  for (bool more = true; more;) {
+    const GlobalBatch global = batch(Split::train, steps_done_);
+    meter_.begin();
     const StepResult result = train_step(global);
-    step_seconds.push_back(seconds_since(step_start));
-    work_of_step = world_.work().total() - before;
+    meter_.end();
 
+    const std::int64_t step = steps_done_ + 1;
     report_.losses.push_back(result.loss);
     report_.gradient_norms.push_back(result.gradient_norm);
     floor_sum += global.floor();
     if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
       report_.ending = Ending::broken;
-      write_report(report_, options_.output);
+      if (is_first()) write_report(report_, options_.output);
       fail(ExitCode::broken,
            "step {}: the loss is {} and the gradient norm {}; a smaller --learning-rate may help",
            step, result.loss, result.gradient_norm);
     }
     steps_done_ = step;
     progress.step_done(step, result.loss, finite(global.floor()));
-
     if (options_.evaluate_every_steps > 0 && step % options_.evaluate_every_steps == 0)
       progress.say(fmt::format("step {}: held-out loss {:.3f} after {:.0f} s", step,
-                               held_out_loss(evaluate), seconds_since(start)));
-    if (stop_requested() && step < options_.steps) {
-      report_.ending = Ending::stopped;
-      progress.say(fmt::format("asked to stop: step {} is done, the report follows", step));
-      break;
-    }
-    if (options_.time_limit_seconds > 0 && seconds_since(start) >= options_.time_limit_seconds) {
-      progress.say(fmt::format("--time-limit: {} steps done", step));
-      break;
-    }
+                               held_out_loss(evaluate), meter_.seconds_so_far()));
+    more = goes_on(step, progress);
   }
-  const double step_median = median(step_seconds);
-  report_.wall = Wall{
-      .step_ms_median = 1e3 * step_median,
-      .tokens_per_second = static_cast<double>(options_.batch * options_.size.T) / step_median};
+  report_.wall = Wall{.step_ms_median = 1e3 * meter_.median_seconds(),
+                      .tokens_per_second = static_cast<double>(options_.batch * options_.size.T) /
+                                           meter_.median_seconds()};
   report_.entropy_floor = finite(floor_sum / static_cast<double>(report_.losses.size()));
-  count("model FLOPs per step", "FLOPs", static_cast<double>(work_of_step.model_flops));
-  count("executed FLOPs per step", "FLOPs", static_cast<double>(work_of_step.executed_flops));
+  count("model FLOPs per step", "FLOPs", static_cast<double>(meter_.work().model_flops));
+  count("executed FLOPs per step", "FLOPs", static_cast<double>(meter_.work().executed_flops));
+  record_clock();
+  count_text(evaluate);
+}
+
+void Run::repeat(const std::function<void()>& step) {
+  ProgressLine progress(out_, options_.steps, 0);
+  for (bool more = true; more;) {
+    meter_.begin();
+    step();
+    meter_.end();
+    more = goes_on(++steps_done_, progress);
+  }
+  report_.wall = Wall{.step_ms_median = 1e3 * meter_.median_seconds()};
+  record_clock();
+}
+
+bool Run::goes_on(std::int64_t step, ProgressLine& progress) {
+  const bool out_of_time =
+      options_.time_limit_seconds > 0 && meter_.seconds_so_far() >= options_.time_limit_seconds;
+  const std::vector<double> agreed =
+      world_.all().agree({stop_requested() ? 1.0 : 0.0, out_of_time ? 1.0 : 0.0});
+  if (step == options_.steps) return false;
+  if (agreed[0] > 0) {
+    report_.ending = Ending::stopped;
+    progress.say(fmt::format("asked to stop: step {} is done, the report follows", step));
+    return false;
+  }
+  if (agreed[1] > 0) progress.say(fmt::format("--time-limit: {} steps done", step));
+  return agreed[1] == 0;
+}
+
+// How hard the text is, beside how well the model does on what it never saw.
+void Run::count_text(const Evaluate& evaluate) {
   count("held-out loss", "nats per byte", held_out_loss(evaluate));
   if (const auto* file = dynamic_cast<const TextFile*>(text_.get())) {
     const Entropies known = entropies(file->bytes());
@@ -280,25 +302,89 @@ void Run::record_memory() {
   report_.memory = {std::move(tiers)};
 }
 
-ExitCode Run::finish() {
+void Run::record_traffic() {
+  TrafficReport traffic;
+  for (const auto& [key, count] : meter_.traffic()) {
+    std::vector<std::string> links;
+    for (const auto& [link, bytes] : count.sent_bytes_by_link) links.push_back(link);
+    traffic.rows.push_back({.axis = key.axis,
+                            .operation = key.operation,
+                            .what = key.recomputed ? key.what + " (recomputed)" : key.what,
+                            .calls = count.calls,
+                            .messages = count.messages,
+                            .payload_bytes = count.payload_bytes,
+                            .sent_bytes = count.sent_bytes,
+                            .link = fmt::format("{}", fmt::join(links, " + "))});
+  }
+  report_.traffic = {std::move(traffic)};
+}
+
+// All ranks end a step together, so that rank 0's clock is everybody's.
+void Run::record_clock() {
+  if (options_.cluster.empty()) return;
+  const ClockTime& step = meter_.clock();
+  double model_flops = 0;
+  for (const std::string& flops :
+       world_.all().gather_texts(fmt::format("{}", meter_.work().model_flops)))
+    model_flops += std::stod(flops);
+  constexpr double kMs = 1e3;
+  report_.clock =
+      ClockReport{.cluster = world_.clock().cluster().name,
+                  .step_ms = kMs * step.total(),
+                  .compute_ms = kMs * step.compute,
+                  .exposed_communication_ms = kMs * step.exposed_communication,
+                  .bubble_ms = kMs * step.bubble,
+                  .mfu = model_flops / (step.total() * world_.clock().cluster().chip.flops *
+                                        static_cast<double>(world_.all().size()))};
+}
+
+void Run::record_ledgers() {
   record_memory();
-  const Values letters = letters_of(card_, options_);
-  if (sheet_) add_budget(report_, *sheet_, letters);
-  if (!card_.builds_on.folder.empty())
-    report_.trade = trade_against(card_.builds_on, report_, letters);
-  const std::filesystem::path path = write_report(report_, options_.output);
-  const TextStyle style = style_of(stdout);
-  write_text(stdout, report_text(report_, style) + summary_line(report_, path, style) + "\n");
-  return exit_code(report_);
+  if (world_.all().size() == 1) return;
+  record_traffic();
+  const std::vector<std::string> reports = world_.all().gather_texts(report_to_json(report_));
+  for (std::size_t rank = 1; rank < reports.size(); ++rank) {
+    Report its = report_from_json(reports[rank]);
+    std::ranges::move(its.memory, std::back_inserter(report_.memory));
+    std::ranges::move(its.counts, std::back_inserter(report_.counts));
+    std::ranges::move(its.traffic, std::back_inserter(report_.traffic));
+    // A check that fails anywhere fails.
+    for (const CheckResult& check : its.checks)
+      if (!check.passed)
+        report_.checks.push_back({.name = fmt::format("rank {}: {}", rank, check.name),
+                                  .passed = false,
+                                  .value = check.value,
+                                  .limit = check.limit});
+  }
+}
+
+ExitCode Run::finish() {
+  record_ledgers();
+  if (is_first()) {
+    if (sheet_) add_budget(report_, *sheet_, card_, options_);
+    if (!card_.builds_on.folder.empty())
+      report_.trade = trade_against(card_.builds_on, report_, letters_of(card_, options_));
+    const std::filesystem::path path = write_report(report_, options_.output);
+    const TextStyle style = style_of(stdout);
+    write_text(stdout, report_text(report_, style) + summary_line(report_, path, style) + "\n");
+  }
+  const double code = is_first() ? static_cast<double>(exit_code(report_)) : 0;
+  return static_cast<ExitCode>(world_.all().agree({code}).front());
 }
 
 int run_lesson(int argc, const char* const* argv, const LessonCard& card,
                const std::function<void(Run&)>& lesson_main) {
   return run_main(argc, argv, card, [&](const Options& options) {
     if (options.judge == "sheet") return judge_sheet(card, options, lesson_main);
-    Run run(card, options);
-    lesson_main(run);
-    return run.finish();
+    ExitCode code = ExitCode::ok;
+    run_ranks(options, [&](RankStart start) {
+      const bool is_first = start.transport->rank() == 0;
+      Run run(card, options, std::move(start));
+      lesson_main(run);
+      const ExitCode its = run.finish();
+      if (is_first) code = its;
+    });
+    return code;
   });
 }
 

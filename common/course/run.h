@@ -7,7 +7,9 @@
 
 #include "course/frame.h"
 #include "course/hand_budget.h"
+#include "course/progress.h"
 #include "course/report.h"
+#include "course/step_meter.h"
 #include "course/world.h"
 #include "data/global_batch.h"
 #include "data/text_file.h"
@@ -28,8 +30,8 @@ struct StoredTensors {
 
 class Run {
  public:
-  // Errors: those of World, and of TextFile for --text.
-  Run(const LessonCard& card, const Options& options);
+  // A rank by itself, or one of several. Errors: those of World, and of TextFile for --text.
+  Run(const LessonCard& card, const Options& options, RankStart start = start_alone());
 
   const Options& options() const { return options_; }
   World& world() { return world_; }
@@ -48,7 +50,7 @@ class Run {
   bool starts_untrained() const { return options_.init.empty() && options_.resume.empty(); }
   // --export and --save, after training.
   // Errors: those of export_gpt2() and save_training_state().
-  void save(const StoredTensors& tensors) const;
+  void save(const StoredTensors& tensors);
 
   using TrainStep = std::function<StepResult(const GlobalBatch&)>;
   // The summed loss of a batch, without training on it.
@@ -61,6 +63,10 @@ class Run {
   // names the step.
   void train(const TrainStep& train_step, const Evaluate& evaluate);
 
+  // For lessons that do not train: calls step() --steps times, or until a stop signal, and records
+  // what it did.
+  void repeat(const std::function<void()>& step);
+
   // A measured number that belongs to no memory category: FLOPs, messages, a loss.
   void count(std::string name, std::string unit, double measured);
 
@@ -69,25 +75,34 @@ class Run {
   // Prints --sample bytes drawn from the model, starting from the first bytes of a held-out sample.
   void print_sample(const NextByte& next_byte) const;
 
-  // Reads the ledgers into the report.
-  void record_memory();
-  // The same, adds the hand budget, prints the tables and writes the report.
+  // Reads the ledgers into the report; on rank 0, those of all ranks.
+  void record_ledgers();
+  // The same, and on rank 0 adds the hand budget, prints the tables and writes the report. The same
+  // code on every rank.
   ExitCode finish();
 
  private:
+  bool is_first() { return world_.rank() == 0; }
+  void record_memory();
+  void record_traffic();
+  void record_clock();
+  void count_text(const Evaluate& evaluate);
+  // Whether there is a step after this one: all ranks agree. Says why not.
+  bool goes_on(std::int64_t step, ProgressLine& progress);
   double held_out_loss(const Evaluate& evaluate) const;
   void save_state(const StoredTensors& tensors) const;
 
   const LessonCard card_;
   Options options_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;  // where a quiet run's words go
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;  // where words that nobody needs go
+  World world_;
   std::FILE* out_;
   std::optional<Sheet> sheet_;
-  World world_;
   std::unique_ptr<TokenSource> text_;
   std::function<void(GlobalBatch&)> prepare_;
   Report report_;
   std::int64_t steps_done_ = 0;
+  StepMeter meter_{world_};
 };
 
 // A lesson's main(): options, a Run, the lesson, the report. Returns the exit code.

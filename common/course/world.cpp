@@ -1,5 +1,6 @@
 #include "course/world.h"
 
+#include <numeric>
 #include <thread>
 
 #include "device/cpu/cpu_device.h"
@@ -24,6 +25,15 @@ std::unique_ptr<Device> make_device(const std::string& backend, MemoryLedger& me
   return std::make_unique<CpuDevice>(memory, work, threads);
 }
 
+// So long may no rank of a run get on, before the watchdog says who waits for what.
+constexpr double kPatienceSeconds = 30;
+
+std::vector<std::int64_t> all_ranks(const ProcessGrid& grid) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(grid.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 // Beside a GPU, memory that it can copy to and from on its own.
 std::unique_ptr<Device> make_host(const std::string& backend, MemoryLedger& memory,
                                   WorkLedger& work, int threads) {
@@ -39,12 +49,39 @@ DType dtype_named(std::string_view name) {
   fail(ExitCode::usage, "--dtype: expected f32 or f64, got \"{}\"", name);
 }
 
-World::World(const Options& options)
-    : threads_(options.threads > 0 ? static_cast<int>(options.threads) : cores()),
+World::World(const Options& options) : World(options, start_alone(), ProcessGrid({1, 1, 1, 1})) {}
+
+World::World(const Options& options, RankStart start, const ProcessGrid& grid)
+    : threads_(options.threads > 0 ? static_cast<int>(options.threads)
+                                   : std::max(1, cores() / start.ranks_on_this_machine)),
+      grid_(grid),
       device_memory_("device", options.device_memory_bytes > 0 ? options.device_memory_bytes
                                                                : MemoryLedger::kNoCap),
       host_memory_("host"),
+      clock_(options.cluster.empty() ? Clock() : Clock(cluster_named(options.cluster))),
       device_(make_device(options.backend, device_memory_, work_, threads_)),
-      host_(make_host(options.backend, host_memory_, work_, threads_)) {}
+      host_(make_host(options.backend, host_memory_, work_, threads_)),
+      recorder_(std::move(start.recorder)),
+      progress_(recorder_, start.failed, kPatienceSeconds),
+      all_(std::move(start.transport), "all", all_ranks(grid),
+           {traffic_, clock_, work_, *host_, progress_}),
+      axes_{axis_group(Axis::dp), axis_group(Axis::pp), axis_group(Axis::cp),
+            axis_group(Axis::tp)} {
+  work_.set_listener([this](std::int64_t flops, std::int64_t bytes) {
+    clock_.compute(static_cast<double>(flops), static_cast<double>(bytes));
+    recorder_.beat();
+  });
+}
+
+World::~World() {
+  recorder_.finish();
+}
+
+Communicator World::axis_group(Axis axis) {
+  const std::vector<std::int64_t> group = grid_.group(all_.rank(), axis);
+  const auto place = grid_.coordinates(all_.rank())[static_cast<std::size_t>(axis)];
+  return all_.split(static_cast<int>(group.front()), static_cast<int>(place),
+                    std::string(name_of(axis)));
+}
 
 }  // namespace shardlings

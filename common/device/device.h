@@ -77,9 +77,12 @@ class Device {
   std::shared_ptr<Storage> allocate(std::int64_t bytes, Category category, std::string_view owner);
 
   void launch(const Operation& operation, Stream stream = Stream::compute) {
-    work_.add(work_of(operation));
+    work_.add(work_of(operation), moved_bytes_of(operation));
     run(operation, stream);
   }
+
+  // Whether host code may read and write the device's memory where it is.
+  virtual bool host_can_access() const { return false; }
 
   // Host to device. `from` may be changed as soon as upload returns.
   virtual void upload(void* to, const void* from, std::int64_t bytes,

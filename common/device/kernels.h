@@ -49,6 +49,15 @@ struct AddKernel {
 };
 
 template <class T>
+struct MaximumKernel {
+  T* z;
+  const T *x, *y;
+  SHARDLINGS_KERNEL void operator()(std::int64_t i) const {
+    z[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
+  }
+};
+
+template <class T>
 struct AddScaledKernel {
   T* y;
   const T* x;

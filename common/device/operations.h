@@ -75,6 +75,14 @@ struct Add {
   std::int64_t count;
 };
 
+// z[i] = max(x[i], y[i]); NaN where one of them is
+struct Maximum {
+  DType dtype;
+  void* z;
+  const void *x, *y;
+  std::int64_t count;
+};
+
 // y[i] += factor * x[i]
 struct AddScaled {
   DType dtype;
@@ -225,12 +233,15 @@ struct AdamW {
   std::int64_t step;  // 1 for the first
 };
 
-using Operation = std::variant<Matmul, ColumnSum, Fill, Cast, Scale, Add, AddScaled, Sum,
+using Operation = std::variant<Matmul, ColumnSum, Fill, Cast, Scale, Add, Maximum, AddScaled, Sum,
                                GeluForward, GeluBackward, LayerNormForward, LayerNormBackward,
                                EmbeddingForward, ScatterAddRows, CrossEntropyForward,
                                CrossEntropyBackward, AttentionForward, AttentionBackward, AdamW>;
 
 // The products an operation carries out; nothing for element-wise and row-wise ones.
 Work work_of(const Operation& operation);
+
+// The bytes it reads and writes, each operand once: the least that has to cross the memory's wires.
+std::int64_t moved_bytes_of(const Operation& operation);
 
 }  // namespace shardlings

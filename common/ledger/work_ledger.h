@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace shardlings {
@@ -45,16 +46,23 @@ class WorkLedger {
     bool outer_;
   };
 
-  void add(const Work& work) {
+  // An operation's work, and the bytes that it reads and writes.
+  void add(const Work& work, std::int64_t moved_bytes = 0) {
     const std::int64_t executed = work.executed_flops;
     total_ += recomputes_ ? Work{.executed_flops = executed, .recomputed_flops = executed} : work;
+    if (listener_) listener_(executed, moved_bytes);
   }
+  // Hears of every operation: its executed FLOPs, and the bytes that it moves.
+  using Listener = std::function<void(std::int64_t flops, std::int64_t bytes)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+  bool recomputes() const { return recomputes_; }
   // Since the start; take the difference of two readings to measure a step.
   const Work& total() const { return total_; }
 
  private:
   Work total_;
   bool recomputes_ = false;
+  Listener listener_;
 };
 
 }  // namespace shardlings

@@ -226,6 +226,12 @@ void add(const Tensor& z, const Tensor& x, const Tensor& y) {
       Add{.dtype = z.dtype(), .z = z.data(), .x = x.data(), .y = y.data(), .count = z.elements()});
 }
 
+void maximum(const Tensor& z, const Tensor& x, const Tensor& y) {
+  check_same_shape("maximum", z, {x, y});
+  z.device().launch(
+      Maximum{.dtype = z.dtype(), .z = z.data(), .x = x.data(), .y = y.data(), .count = z.elements()});
+}
+
 void add_scaled(const Tensor& y, const Tensor& x, double factor) {
   check_same_shape("add_scaled", y, {x});
   y.device().launch(AddScaled{

@@ -36,6 +36,7 @@ void fill(const Tensor& y, double value);
 void cast(const Tensor& y, const Tensor& x);
 void scale(const Tensor& y, double factor);
 void add(const Tensor& z, const Tensor& x, const Tensor& y);
+void maximum(const Tensor& z, const Tensor& x, const Tensor& y);  // NaN where one of them is
 void add_scaled(const Tensor& y, const Tensor& x, double factor);  // y += factor * x
 void gelu(const Tensor& y, const Tensor& x);
 void gelu_backward(const Tensor& d_x, const Tensor& x, const Tensor& d_y);

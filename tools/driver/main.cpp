@@ -11,8 +11,8 @@ namespace shardlings {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"run", "NN [--mine] [options]", "build and run a lesson; run NN --help lists its options", -1,
-     run_lesson},
+    {"run", "NN [-n RANKS] [--mine] [options]",
+     "build and run a lesson; run NN --help lists its options", -1, run_lesson},
     {"check", "[NN]", "judge your budget, then your code, then ask for the drill", 1, check_lesson},
     {"hint", "[NN]", "one hint more, three in all", 1, show_hint},
     {"drill", "[NN] [ANSWER]", "a sick run to diagnose", 2, run_drill},

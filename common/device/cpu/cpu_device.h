@@ -14,6 +14,7 @@ class CpuDevice : public Device {
   ~CpuDevice() override;
 
   std::string_view kind() const override { return "cpu"; }
+  bool host_can_access() const override { return true; }
   void upload(void* to, const void* from, std::int64_t bytes, Stream stream) override;
   void download(void* to, const void* from, std::int64_t bytes, Stream stream) override;
   Event record(Stream stream) override { return {stream, 0}; }

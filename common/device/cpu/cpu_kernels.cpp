@@ -127,6 +127,13 @@ void run(const Add& op, const Cpu& cpu) {
   });
 }
 
+void run(const Maximum& op, const Cpu& cpu) {
+  with_real_type(op.dtype, [&]<class T>(T) {
+    each_element(op.count, cpu,
+                 MaximumKernel<T>{cpu.at<T>(op.z), cpu.at<T>(op.x), cpu.at<T>(op.y)});
+  });
+}
+
 void run(const AddScaled& op, const Cpu& cpu) {
   with_real_type(op.dtype, [&]<class T>(T) {
     each_element(op.count, cpu,

@@ -149,6 +149,13 @@ void run(const Add& op, Gpu& gpu) {
 }
 
 template <class Gpu>
+void run(const Maximum& op, Gpu& gpu) {
+  with_real_type(op.dtype, [&]<class T>(T) {
+    gpu.elements(op.count, MaximumKernel<T>{as<T>(op.z), as<T>(op.x), as<T>(op.y)});
+  });
+}
+
+template <class Gpu>
 void run(const AddScaled& op, Gpu& gpu) {
   with_real_type(op.dtype, [&]<class T>(T) {
     gpu.elements(op.count, AddScaledKernel<T>{as<T>(op.y), as<T>(op.x), static_cast<T>(op.factor)});

@@ -71,7 +71,7 @@ TEST_CASE("in a file every reported step is a line, and notes stand between them
   const Environment columns("COLUMNS", "25");
   std::FILE* out = std::tmpfile();
   {
-    Progress progress(out, 40, 1024);
+    ProgressLine progress(out, 40, 1024);
     for (std::int64_t step = 1; step <= 40; ++step) {
       progress.step_done(step, 1.0 / static_cast<double>(step));
       if (step == 2) progress.say("held-out loss 2.300");
@@ -89,7 +89,7 @@ TEST_CASE("on a terminal one line is rewritten inside its width") {
   const Environment columns("COLUMNS", nullptr), term("TERM", "xterm");
   PseudoTerminal terminal(25);
   {
-    Progress progress(terminal.file(), 40, 1024);
+    ProgressLine progress(terminal.file(), 40, 1024);
     progress.step_done(1, 1.0);
     CHECK(terminal.take() == "\r\x1b[Kstep  1/40 · loss 1.000");
     progress.say("held-out loss 2.300");
@@ -102,7 +102,7 @@ TEST_CASE("on a terminal one line is rewritten inside its width") {
   CHECK(terminal.take() == "\r\n");
 
   PseudoTerminal narrow(23);
-  Progress progress(narrow.file(), 40, 1024);
+  ProgressLine progress(narrow.file(), 40, 1024);
   progress.step_done(1, 1.0);
   CHECK(narrow.take() == "\r\x1b[Kstep  1/40");  // with the loss it would fill the last column
 }
