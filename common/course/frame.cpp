@@ -5,6 +5,7 @@
 #include <new>
 #include <system_error>
 
+#include "comm/mpi.h"
 #include "comm/threads.h"
 #include "course/stop.h"
 #include "course/terminal.h"
@@ -35,6 +36,8 @@ namespace {
 int say(const Failure& failure) {
   std::fflush(stdout);
   std::fputs((failure.line + '\n' + failure.details).c_str(), stderr);
+  // The other ranks wait for this one, and would for ever.
+  if (started_by_mpi_launcher()) abort_mpi(failure.code);
   return static_cast<int>(failure.code);
 }
 
