@@ -1,6 +1,7 @@
 #include "comm/communicator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "comm/fault.h"
@@ -343,6 +344,21 @@ std::vector<std::string> Communicator::gather_texts(const std::string& text) {
   return texts;
 }
 
+// The records carry what rank 0 says, some bytes at a time.
+void Communicator::use_nccl(Device& device) {
+  group_->library = make_nccl(device, rank(), size(), [&](const Id& of_rank_0) {
+    Id id;
+    constexpr std::size_t kPiece = ControlRecord::kValues * sizeof(double);
+    for (std::size_t begin = 0; begin < id.size(); begin += kPiece) {
+      std::vector<double> values(ControlRecord::kValues);
+      std::memcpy(values.data(), of_rank_0.data() + begin, kPiece);
+      const auto records = exchange_scalars(values, false);
+      std::memcpy(id.data() + begin, records.front().values.data(), kPiece);
+    }
+    return id;
+  });
+}
+
 Communicator Communicator::split(int colour, int key, const std::string& axis) {
   const double mine = static_cast<double>(colour);
   const auto records = exchange_scalars({mine, static_cast<double>(key)}, false);
@@ -353,8 +369,10 @@ Communicator Communicator::split(int colour, int key, const std::string& axis) {
                            [&](int r) { return records[static_cast<std::size_t>(r)].values[1]; });
   std::vector<std::int64_t> global;
   for (const int r : members) global.push_back(group_->global_ranks[static_cast<std::size_t>(r)]);
-  return Communicator(group_->transport->split(members, axis), axis, std::move(global),
-                      group_->instruments);
+  Communicator part(group_->transport->split(members, axis), axis, std::move(global),
+                    group_->instruments);
+  if (group_->library != nullptr) part.group_->library = group_->library->split(members);
+  return part;
 }
 
 }  // namespace shardlings

@@ -108,6 +108,10 @@ class Communicator {
   Pending start_send(const Tensor& x, int to, std::string_view what);
   Pending start_receive(const Tensor& x, int from, std::string_view what);
 
+  // From now on NCCL moves what lies on this device, and so in groups split off later.
+  // Requires: as make_nccl(). Every rank calls it.
+  void use_nccl(Device& device);
+
   // The ranks that give the same colour, in the order of `key`: a new group, called `axis`.
   Communicator split(int colour, int key, const std::string& axis);
 

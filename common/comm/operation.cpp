@@ -124,6 +124,7 @@ bool Pending::Operation::advance() {
     schedule();
     begin_payload();
   }
+  if (uses_library()) return advance_library();
   for (; step_ < mine().size(); ++step_) {
     const Step& step = mine()[step_];
     if (!step_posted_) post(step);
@@ -132,6 +133,26 @@ bool Pending::Operation::advance() {
     end(step);
     step_posted_ = false;
   }
+  copy(call_.after);
+  return true;
+}
+
+bool Pending::Operation::uses_library() const {
+  return group_->library != nullptr && !call_.out.is_empty() && device().kind() == "cuda";
+}
+
+// The library's own messages are not seen; the ring that does the same is counted.
+bool Pending::Operation::advance_library() {
+  if (!step_posted_) {
+    std::int64_t elements = 0;
+    for (const Step& step : mine()) elements += step.send.count;
+    group_->instruments.traffic.add_ring_equivalent(
+        key_, group_->slowest_link().name + " (ring equivalent)",
+        elements * bytes_per_element(call_.in.dtype()));
+    group_->library->start(call_);
+    step_posted_ = true;
+  }
+  if (!group_->library->done()) return false;
   copy(call_.after);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "comm/communicator.h"
+#include "comm/device_collectives.h"
 
 namespace shardlings {
 
@@ -16,6 +17,7 @@ struct Communicator::Group {
   RankInstruments instruments;
   std::uint32_t calls = 0, scheduled = 0;
   std::map<int, std::uint32_t> sent = {}, received = {};  // messages, by partner
+  std::unique_ptr<DeviceCollectives> library = {};        // null: ranks send to each other
   double lane_end = 0;  // of the latest collective, on the modelled clock
 
   int rank() const { return transport->rank(); }
@@ -49,6 +51,8 @@ class Pending::Operation : public Exchange {
   void end(const Step& step);
   void copy(const std::vector<LocalCopy>& copies) const;
   bool all_done();
+  bool uses_library() const;
+  bool advance_library();
   bool is_message() const { return call_.collective == Collective::message; }
   bool only_sends() const { return is_message() && mine().front().to != kNobody; }
   const Steps& mine() const;

@@ -116,6 +116,7 @@ Run::Run(const LessonCard& card, const Options& options, RankStart start)
       text_(open_text(options)),
       report_(start_report(card, options, world_)) {
   CHECK(nowhere_ != nullptr, "/dev/null cannot be opened");
+  if (world_.all().size() > 1) write_text(out_, world_.placement() + "\n");
   // Better refused now than after the training: the report's place, a malformed sheet.
   make_directory(options.output);
   const std::filesystem::path path = sheet_path(card, options.sheet);

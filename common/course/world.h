@@ -50,11 +50,14 @@ class World {
   Communicator& tp() { return along(Axis::tp); }
 
   int threads() const { return threads_; }
+  // "4 ranks, 1 thread each": what the ranks of this machine share, for the reader.
+  std::string placement() const;
 
  private:
+  Communicator all_group(std::unique_ptr<Transport> transport);
   Communicator axis_group(Axis axis);
 
-  int threads_;
+  int ranks_on_this_machine_, threads_;
   ProcessGrid grid_;
   MemoryLedger device_memory_, host_memory_;
   WorkLedger work_;

@@ -4,10 +4,10 @@ namespace shardlings {
 
 TrafficCount TrafficCount::operator-(const TrafficCount& before) const {
   TrafficCount rest{calls - before.calls,
-               messages - before.messages,
-               payload_bytes - before.payload_bytes,
-               sent_bytes - before.sent_bytes,
-               {}};
+                    messages - before.messages,
+                    payload_bytes - before.payload_bytes,
+                    sent_bytes - before.sent_bytes,
+                    {}};
   for (const auto& [link, bytes] : sent_bytes_by_link) {
     const auto earlier = before.sent_bytes_by_link.find(link);
     const std::int64_t more =
@@ -29,6 +29,12 @@ void TrafficLedger::add_message(const TrafficKey& key, const std::string& link,
   row.messages += 1;
   row.sent_bytes += bytes;
   row.sent_bytes_by_link[link] += bytes;
+}
+
+void TrafficLedger::add_ring_equivalent(const TrafficKey& key, const std::string& link,
+                                        std::int64_t bytes) {
+  add_message(key, link, bytes);
+  total_[key].messages -= 1;
 }
 
 TrafficLedger::Rows TrafficLedger::since(const Rows& before) const {

@@ -37,6 +37,9 @@ class TrafficLedger {
   void add_call(const TrafficKey& key, std::int64_t payload_bytes);
   void add_message(const TrafficKey& key, const std::string& link, std::int64_t bytes);
 
+  // What a library sends unseen, as the ring that would do the same.
+  void add_ring_equivalent(const TrafficKey& key, const std::string& link, std::int64_t bytes);
+
   // Since the start.
   const Rows& total() const { return total_; }
   // What came after `before`, an earlier total(): the rows that changed.

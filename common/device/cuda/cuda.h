@@ -19,6 +19,7 @@ struct CudaOptions {
 
 // Why no GPU can be used, in a few words; "" when one can.
 std::string why_no_cuda();
+int gpu_count();
 
 // Used by the thread that made it. Products by cuBLAS, everything else by the course's own kernels;
 // results do not change from run to run. Blocks that tensors release are kept for later ones, and
@@ -31,6 +32,9 @@ std::unique_ptr<Device> make_cuda_device(MemoryLedger& memory, WorkLedger& work,
 // into it return at once. Requires: why_no_cuda() is "".
 std::unique_ptr<Device> make_pinned_host_device(MemoryLedger& memory, WorkLedger& work,
                                                 int threads);
+
+// A stream of a CUDA device, for a library that works on it: its cudaStream_t.
+void* cuda_stream(Device& device, Stream stream);
 
 // What the driver says is free on the calling thread's GPU: the witness of the device ledger.
 std::int64_t free_device_bytes();

@@ -137,6 +137,8 @@ class CudaDevice final : public Device {
   }
   void synchronize(Stream stream) override { CUDA_CHECK(cudaStreamSynchronize(of(stream).get())); }
 
+  cudaStream_t stream(Stream stream) { return of(stream).get(); }
+
   void begin_range(std::string_view name) override { nvtxRangePushA(std::string(name).c_str()); }
   void end_range() override { nvtxRangePop(); }
 
@@ -251,6 +253,15 @@ std::unique_ptr<Device> make_cuda_device(MemoryLedger& memory, WorkLedger& work,
 std::unique_ptr<Device> make_pinned_host_device(MemoryLedger& memory, WorkLedger& work,
                                                 int threads) {
   return std::make_unique<PinnedHostDevice>(memory, work, threads);
+}
+
+int gpu_count() {
+  return find_gpus().count;
+}
+
+void* cuda_stream(Device& device, Stream stream) {
+  CHECK(device.kind() == "cuda", "a {} device has no CUDA stream", device.kind());
+  return static_cast<CudaDevice&>(device).stream(stream);
 }
 
 std::int64_t free_device_bytes() {

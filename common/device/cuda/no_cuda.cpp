@@ -26,6 +26,14 @@ std::unique_ptr<Device> make_pinned_host_device(MemoryLedger&, WorkLedger&, int)
   fail_without_cuda();
 }
 
+int gpu_count() {
+  return 0;
+}
+
+void* cuda_stream(Device&, Stream) {
+  fail_without_cuda();
+}
+
 std::int64_t free_device_bytes() {
   fail_without_cuda();
 }
