@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 namespace shardlings {
 
@@ -272,7 +274,9 @@ void abort_mpi(ExitCode code) {
   std::fflush(nullptr);
   if (is_running()) {
     aborts = true;  // MPI_Abort may end in exit()
-    // All that can be said has been said; what MPI adds would hide it.
+    // mpiexec hands on what was printed while the job lives, and forgets the rest when it aborts.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // What MPI would add now only hides it.
     if (std::freopen("/dev/null", "w", stderr) != nullptr)
       MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
   }
