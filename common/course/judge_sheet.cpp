@@ -4,6 +4,7 @@
 #include <array>
 
 #include "course/hand_budget.h"
+#include "course/ranks.h"
 #include "course/table.h"
 #include "course/terminal.h"
 
@@ -31,6 +32,8 @@ constexpr std::array<SmallRun, 8> kSmallRuns{{
     {"nano", {.L = 4, .D = 128, .H = 4, .T = 128, .V = 256}, 2, "f32"},
 }};
 
+constexpr std::size_t kMostRanks = 4;
+
 std::size_t knob_combinations(const LessonCard& card) {
   std::size_t combinations = 1;
   for (const Knob& knob : card.knobs)
@@ -52,22 +55,35 @@ std::string set_knobs(const LessonCard& card, std::size_t index, Settings& knobs
   return words;
 }
 
-Configuration measure(const LessonCard& card, Options options, std::size_t index,
-                      const std::function<void(Run&)>& lesson_main) {
+// The configurations that one small run measures: one per rank. A lesson whose ranks lie on an axis
+// runs on one to four of them, and its batch is not always divisible by their number.
+std::vector<Configuration> measure(const LessonCard& card, Options options, std::size_t index,
+                                   const std::function<void(Run&)>& lesson_main) {
+  const std::size_t round = index / kSmallRuns.size();
   const SmallRun& small = kSmallRuns[index % kSmallRuns.size()];
-  const std::string name =
-      std::string(small.name) + set_knobs(card, index / kSmallRuns.size(), options.knobs);
+  const std::string name = std::string(small.name) + set_knobs(card, round, options.knobs);
+  options.ranks = card.axis ? 1 + static_cast<std::int64_t>((index + round) % kMostRanks) : 1;
   options.size = small.size;
-  options.batch = small.batch;
+  options.batch = small.batch + options.ranks - 1;
   options.dtype = small.dtype;
   options.steps = 2;
   options.sample_bytes = 0;
   options.quiet = true;
   options.threads = 1;  // too small to share
-  Run run(card, options);
-  lesson_main(run);
-  run.record_ledgers();
-  return configuration_of(run.report(), name, letters_of(card, options));
+  options.launcher = "threads";
+  std::vector<Configuration> configurations;
+  run_ranks(options, [&](RankStart start) {
+    Run run(card, options, std::move(start));
+    lesson_main(run);
+    run.record_ledgers();
+    if (run.world().rank() != 0) return;
+    for (std::int64_t rank = 0; rank < options.ranks; ++rank)
+      configurations.push_back(configuration_of(
+          run.report(),
+          card.axis ? fmt::format("{}, rank {} of {}", name, rank, options.ranks) : name,
+          letters_of(card, options, rank), rank));
+  });
+  return configurations;
 }
 
 bool has_row(const Sheet& sheet, const std::pair<std::string, std::string>& key) {
@@ -98,10 +114,12 @@ ExitCode judge_sheet(const LessonCard& card, const Options& options,
   evaluate(sheet, letters_of(card, options));  // a malformed sheet is refused before anything runs
   std::vector<Configuration> configurations;
   for (std::size_t i = 0; i < kSmallRuns.size() * knob_combinations(card); ++i) {
-    configurations.push_back(measure(card, options, i, lesson_main));
-    // What a run measures beyond the course's sheet (losses, for instance) is not for budgets.
-    std::erase_if(configurations.back().measured,
-                  [&](const auto& entry) { return !has_row(solution, entry.first); });
+    for (Configuration& configuration : measure(card, options, i, lesson_main)) {
+      // What a run measures beyond the course's sheet (losses, for instance) is not for budgets.
+      std::erase_if(configuration.measured,
+                    [&](const auto& entry) { return !has_row(solution, entry.first); });
+      configurations.push_back(std::move(configuration));
+    }
   }
 
   Table table{{{.title = "row", .is_text = true},

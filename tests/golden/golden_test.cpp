@@ -14,7 +14,14 @@ using namespace shardlings;
 
 namespace {
 
-const std::string kOptions = " --dtype f64 --steps 3 --sample 0 --sheet solution";
+// How the golden run was started; ranks and cluster stand in its report.
+std::string options_of(const Report& golden) {
+  std::string options = " --dtype f64 --steps 3 --sample 0 --sheet solution";
+  if (golden.ranks > 1)
+    options += fmt::format(" --ranks {} --launcher {}", golden.ranks, golden.launcher);
+  if (golden.clock) options += " --cluster " + golden.clock->cluster;
+  return options;
+}
 
 // What is counted is a whole number.
 void require_close(double got, double golden) {
@@ -59,23 +66,28 @@ Report without_floats(Report report) {
   return report;
 }
 
+template <class Row>
+void require_exact(const std::vector<Row>& rows) {
+  for (const Row& row : rows)
+    if (row.formula) REQUIRE(row.verdict == "exact");
+}
+
 void require_golden(const std::string& lesson) {
   CAPTURE(lesson);
+  Report golden = read_report(SOURCE_FOLDER "/tests/golden/" + lesson + ".json");
   const TemporaryFolder folder;
-  const Outcome outcome = shell(PROGRAMS "/lesson_" + lesson.substr(0, 2) + kOptions +
+  const Outcome outcome = shell(PROGRAMS "/lesson_" + lesson.substr(0, 2) + options_of(golden) +
                                 " --output " + folder.path().string());
   CAPTURE(outcome.output);
   REQUIRE(outcome.code == 0);
   Report got = read_report(folder.path() / "report.json");
-  Report golden = read_report(SOURCE_FOLDER "/tests/golden/" + lesson + ".json");
   require_close(take_unbudgeted(got), take_unbudgeted(golden));
   REQUIRE(report_to_json(without_floats(got)) == report_to_json(without_floats(golden)));
   require_close(got.losses, golden.losses);
   require_close(got.gradient_norms, golden.gradient_norms);
-  for (const MemoryRow& row : got.memory[0][0].rows)
-    if (row.formula) REQUIRE(row.verdict == "exact");
-  for (const CountRow& row : got.counts[0].rows)
-    if (row.formula) REQUIRE(row.verdict == "exact");
+  for (const auto& tiers : got.memory) require_exact(tiers.front().rows);
+  for (const TrafficReport& traffic : got.traffic) require_exact(traffic.rows);
+  for (const Counts& counts : got.counts) require_exact(counts.rows);
 }
 
 }  // namespace

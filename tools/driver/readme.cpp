@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -41,33 +43,39 @@ std::string golden_output(const std::string& lesson) {
   return "```\n" + text + "\n```\n";
 }
 
-// The memory rows of the course's sheet for some models, in f32 with one sequence. What follows the
-// models sets letters for all of them: "gpt2 gpt3-175b --stored 1".
-std::string budget_table(const std::string& lesson, const std::string& arguments) {
+// One table of the course's sheet, in f32 with one sequence: "gpt2 gpt3-175b --stored 1". A column
+// is a model or, as in "n=8 n=64", a letter; what follows sets letters for all columns.
+std::string budget_table(const std::string& lesson, const std::string& table,
+                         const std::string& arguments) {
   const std::string budget = program("budget");
   const std::string sheet = fmt::format("{}/solutions/{}/budget.toml", kSourceFolder, lesson);
   std::string names, rule = "|---|";
   std::vector<std::pair<std::string, std::string>> lines;  // row name, cells
   const std::size_t letters = std::min(arguments.find("--"), arguments.size());
-  std::istringstream models(arguments.substr(0, letters));
-  for (std::string model; models >> model;) {
-    CommandLine command{budget, sheet, "--json", "--model", model};
+  std::istringstream columns(arguments.substr(0, letters));
+  for (std::string column; columns >> column;) {
+    const std::size_t equals = column.find('=');
+    const bool is_letter = equals != column.npos;
+    CommandLine command{budget, sheet, "--json",
+                        is_letter ? "--" + column.substr(0, equals) : "--model",
+                        is_letter ? column.substr(equals + 1) : column};
     std::istringstream words(arguments.substr(letters));
     for (std::string word; words >> word;) command.push_back(word);
     const auto json = nlohmann::json::parse(output_of(command));
-    names += fmt::format(" {} |", model);
+    names += fmt::format(" {} |", column);
     rule += "---|";
     std::size_t next = 0;
     for (const auto& row : json.at("rows")) {
-      if (row.at("table") != "memory") continue;
+      if (row.at("table") != table) continue;
       if (next == lines.size()) lines.emplace_back(row.at("name"), "");
-      lines[next++].second += fmt::format(
-          " {} |", format_bytes(static_cast<std::int64_t>(row.at("value").get<double>())));
+      const auto value = static_cast<std::int64_t>(std::llround(row.at("value").get<double>()));
+      lines[next++].second +=
+          fmt::format(" {} |", table == "counts" ? format_count(value) : format_bytes(value));
     }
   }
-  std::string table = "| |" + names + "\n" + rule + "\n";
-  for (const auto& [name, cells] : lines) table += fmt::format("| {} |{}\n", name, cells);
-  return table;
+  std::string text = "| |" + names + "\n" + rule + "\n";
+  for (const auto& [name, cells] : lines) text += fmt::format("| {} |{}\n", name, cells);
+  return text;
 }
 
 // On which GPUs bench/gpu.sh has run, and what it found; it writes the files that are read here.
@@ -98,11 +106,11 @@ std::string table_of_gpus() {
   return table;
 }
 
-// "<!-- budget table: gpt2 gpt3-175b -->", "<!-- golden output -->", "<!-- lessons: ... -->" and
-// "<!-- gpus: ... -->" begin a block that is written here; "<!-- end" ends it. `lesson` is the
-// folder of the text.
+// "<!-- budget memory: gpt2 gpt3-175b -->" (or traffic, or counts), "<!-- golden output -->",
+// "<!-- lessons: ... -->" and "<!-- gpus: ... -->" begin a block that is written here; "<!-- end"
+// ends it. `lesson` is the folder of the text.
 std::string with_fresh_blocks(const std::string& text, const std::string& lesson) {
-  const std::string budget = "<!-- budget table: ";
+  static const std::regex budget("<!-- budget (memory|traffic|counts): (.*) -->");
   std::string fresh;
   bool inside = false;
   std::istringstream lines(text);
@@ -116,8 +124,8 @@ std::string with_fresh_blocks(const std::string& text, const std::string& lesson
       block = table_of_gpus();
     else if (line == "<!-- golden output -->")
       block = golden_output(lesson);
-    else if (line.starts_with(budget))
-      block = budget_table(lesson, line.substr(budget.size(), line.find(" -->") - budget.size()));
+    else if (std::smatch match; std::regex_match(line, match, budget))
+      block = budget_table(lesson, match[1], match[2]);
     if (block.empty()) continue;
     fresh += block;
     inside = true;
