@@ -32,6 +32,18 @@ void Clock::arrive(const Link& link, double arrival, double transfer) {
   spent_.bubble += idle - exposed;
 }
 
+void Clock::record(const std::string& lane, const std::string& name, double begin, double end) {
+  if (end <= begin) return;
+  if (!events_.empty()) {
+    ClockEvent& latest = events_.back();
+    if (latest.lane == lane && latest.name == name && latest.end == begin) {
+      latest.end = end;
+      return;
+    }
+  }
+  events_.push_back({lane, name, begin, end});
+}
+
 void Clock::wait_until(double time) {
   spent_.bubble += std::max(0.0, time - now());
 }

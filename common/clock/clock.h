@@ -15,6 +15,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "clock/cluster.h"
 
@@ -30,6 +32,14 @@ struct ClockTime {
             bubble - other.bubble};
   }
   bool operator==(const ClockTime&) const = default;
+};
+
+// Something that took time, for a picture: on lane "compute", or on the lane of a group of ranks.
+struct ClockEvent {
+  std::string lane, name;
+  double begin = 0, end = 0;  // seconds since the start
+
+  bool operator==(const ClockEvent&) const = default;
 };
 
 class Clock {
@@ -52,6 +62,12 @@ class Clock {
   // At the end of a step: the wait for the slowest rank is bubble.
   void wait_until(double time);
 
+  // What took no time is left out; what goes on where the latest event of the same name ended is
+  // part of it.
+  void record(const std::string& lane, const std::string& name, double begin, double end);
+  // All events since the last time, in the order in which they were recorded.
+  std::vector<ClockEvent> take_events() { return std::exchange(events_, {}); }
+
   double now() const { return spent_.total(); }
   const ClockTime& spent() const { return spent_; }
 
@@ -59,6 +75,7 @@ class Clock {
   Cluster cluster_;
   ClockTime spent_;
   std::map<std::string, double> lane_free_;  // by link class
+  std::vector<ClockEvent> events_;
 };
 
 }  // namespace shardlings

@@ -33,8 +33,8 @@ bool ControlRecord::matches(const ControlRecord& other) const {
 std::string ControlRecord::text() const {
   if (collective == Collective::scalars)
     return fmt::format("operation {}: numbers for all", sequence);
-  return fmt::format("operation {}: {} of {} {}{}", sequence, name_of(collective), count,
-                     name_of(static_cast<DType>(dtype)),
+  return fmt::format("operation {}: {} of {}{}{}", sequence, name_of(collective),
+                     count < 0 ? "" : fmt::format("{} ", count), name_of(static_cast<DType>(dtype)),
                      root == kNobody ? "" : fmt::format(", root {}", root));
 }
 

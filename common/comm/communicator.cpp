@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "comm/fault.h"
 #include "comm/operation.h"
+#include "tensor/ops.h"
 
 namespace shardlings {
 
@@ -62,6 +64,31 @@ class TextTransfer : public Exchange {
   std::vector<Transport::Request> requests_;
 };
 
+bool moves_in_place(Collective collective) {
+  return collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
+         collective == Collective::all_gather;
+}
+
+// Lets a call that works in place work on a copy. What it is about is NaN until wait(): whoever
+// reads it too early gets that, and whatever is written too late is lost.
+void poison(Call& call) {
+  const Tensor x = call.out;
+  const Tensor copy = clone(x, call.what, Category::communication);
+  for (LocalCopy& before : call.before) {
+    before.to = copy;
+    const Span& span = before.to_span;
+    const bool is_there_already =
+        before.from.data() ==
+        x.view({x.elements()}).columns(span.begin, span.begin + span.count).data();
+    if (is_there_already) before.to_span.count = before.from_span.count = 0;
+  }
+  for (LocalCopy& after : call.after) after.from = copy;
+  if (call.collective != Collective::reduce_scatter)
+    call.after.push_back({x, whole(x), copy, whole(copy)});
+  call.out = call.in = copy;
+  fill(x, std::numeric_limits<double>::quiet_NaN());
+}
+
 }  // namespace
 
 void Pending::wait() {
@@ -101,6 +128,7 @@ Pending Communicator::start(Call call) {
   Progress& progress = group_->instruments.progress;
   const std::int64_t global_rank = group_->global_ranks[static_cast<std::size_t>(rank())];
   if (!pass_fault(global_rank, progress.next_number(), call.in)) return {};
+  if (size() > 1 && moves_in_place(call.collective) && poisons()) poison(call);
   auto operation = std::make_shared<Pending::Operation>(group_, std::move(call));
   progress.start(operation);
   return Pending(std::move(operation));
@@ -342,6 +370,10 @@ std::vector<std::string> Communicator::gather_texts(const std::string& text) {
   group_->instruments.progress.start(transfer);
   group_->instruments.progress.wait(*transfer);
   return texts;
+}
+
+void Communicator::poll() {
+  group_->instruments.progress.poll();
 }
 
 // The records carry what rank 0 says, some bytes at a time.

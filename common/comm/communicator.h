@@ -60,7 +60,7 @@ class Communicator {
   int size() const;
 
   // x = the sum (or maximum) over all ranks of x. Cost: 2 (n-1)/n of x sent per rank, in 2 (n-1)
-  // messages; memory: one shard of x.
+  // messages; memory: the largest shard of x.
   void all_reduce(const Tensor& x, std::string_view what, Reduction reduction = Reduction::sum);
   // mine = shard(rank) of the sum over all ranks of x, of which nothing else is left: x is used up.
   // `mine` may be the place in x. Cost: (n-1)/n of x sent, in n-1 messages; memory: one shard of x.
@@ -107,6 +107,10 @@ class Communicator {
   Pending start_all_gather(const Tensor& x, const Tensor& mine, std::string_view what);
   Pending start_send(const Tensor& x, int to, std::string_view what);
   Pending start_receive(const Tensor& x, int from, std::string_view what);
+
+  // Moves on what has been started, and does not wait: for a rank that computes between start and
+  // wait(), whose messages may need a hand.
+  void poll();
 
   // From now on NCCL moves what lies on this device, and so in groups split off later.
   // Requires: as make_nccl(). Every rank calls it.

@@ -47,4 +47,9 @@ bool pass_fault(std::int64_t rank, std::int64_t number, const Tensor& x) {
   return kind != "skip";
 }
 
+bool poisons() {
+  const char* variable = std::getenv("SHARDLINGS_POISON");
+  return variable != nullptr && std::string_view(variable) == "1";
+}
+
 }  // namespace shardlings

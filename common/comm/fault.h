@@ -9,6 +9,9 @@
 //   skip    the rank leaves the operation out
 //   delay   it comes later, by the milliseconds
 //   nan     what it contributes is NaN
+//
+// And with SHARDLINGS_POISON=1, tensors that a collective works on in place are NaN from start to
+// wait(), so that what reads or writes them in between is seen.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +24,8 @@ namespace shardlings {
 // operation is to be left out.
 // Errors: Error(usage) when the variable cannot be read.
 bool pass_fault(std::int64_t rank, std::int64_t number, const Tensor& x);
+
+// Whether SHARDLINGS_POISON is 1.
+bool poisons();
 
 }  // namespace shardlings

@@ -15,10 +15,18 @@ int tag_of(std::uint32_t number, bool is_message) {
   return static_cast<int>(number % ((1 << 14) - 1)) * 2 + (is_message ? 1 : 0);
 }
 
-std::int64_t largest(const Steps& steps, Span Step::*span, bool only_reduced) {
+std::int64_t largest(const Steps& steps, Span Step::*span) {
   std::int64_t count = 0;
-  for (const Step& step : steps)
-    if (!only_reduced || step.reduce) count = std::max(count, (step.*span).count);
+  for (const Step& step : steps) count = std::max(count, (step.*span).count);
+  return count;
+}
+
+// What arrives to be added, on whichever rank it is largest: so every rank has equal room.
+std::int64_t largest_reduced(const std::vector<Steps>& steps_of_ranks) {
+  std::int64_t count = 0;
+  for (const Steps& steps : steps_of_ranks)
+    for (const Step& step : steps)
+      if (step.reduce) count = std::max(count, step.receive.count);
   return count;
 }
 
@@ -64,6 +72,7 @@ Pending::Operation::Operation(std::shared_ptr<Communicator::Group> group, Call c
     start_ = own.clock;
     end_ = start_ + own_seconds();
     clock.occupy(group_->slowest_link(), end_);
+    clock.record(group_->axis, title(), start_, end_);
   }
   key_.recomputed = group_->instruments.work.recomputes();
   if (!call_.out.is_empty()) {
@@ -74,10 +83,10 @@ Pending::Operation::Operation(std::shared_ptr<Communicator::Group> group, Call c
       return count == 0 ? Tensor()
                         : Tensor(where, dtype, {count}, call_.what, Category::communication);
     };
-    scratch_ = buffer(device(), largest(mine(), &Step::receive, true));
+    scratch_ = buffer(device(), largest_reduced(call_.steps));
     if (!device().host_can_access()) {
-      outgoing_ = buffer(group_->instruments.host, largest(mine(), &Step::send, false));
-      incoming_ = buffer(group_->instruments.host, largest(mine(), &Step::receive, false));
+      outgoing_ = buffer(group_->instruments.host, largest(mine(), &Step::send));
+      incoming_ = buffer(group_->instruments.host, largest(mine(), &Step::receive));
     }
     if (group_->size() > 1 && (!is_message() || only_sends()))
       group_->instruments.traffic.add_call(key_, call_.in.bytes());
@@ -89,6 +98,10 @@ Pending::Operation::Operation(std::shared_ptr<Communicator::Group> group, Call c
 
 Pending::Operation::~Operation() {
   for (const Transport::Request request : requests_) group_->transport->cancel(request);
+}
+
+std::string Pending::Operation::title() const {
+  return fmt::format("{} {}", key_.operation, key_.what);
 }
 
 const Steps& Pending::Operation::mine() const {
@@ -284,8 +297,13 @@ void Pending::Operation::copy(const std::vector<LocalCopy>& copies) const {
 }
 
 void Pending::Operation::finish() {
-  if (group_->size() > 1 && !only_sends())
-    group_->instruments.clock.arrive(group_->slowest_link(), end_, end_ - start_);
+  if (group_->size() > 1 && !only_sends()) {
+    Clock& clock = group_->instruments.clock;
+    const double waits_from = clock.now();
+    clock.arrive(group_->slowest_link(), end_, end_ - start_);
+    clock.record("compute", "waits for " + title(), waits_from, clock.now());
+    clock.record(group_->axis, title(), start_, end_);
+  }
   if (!call_.out.is_empty()) device().wait(Stream::compute, device().record(Stream::communication));
   scratch_ = outgoing_ = incoming_ = {};
   call_ = {};

@@ -56,6 +56,7 @@ class Pending::Operation : public Exchange {
   bool is_message() const { return call_.collective == Collective::message; }
   bool only_sends() const { return is_message() && mine().front().to != kNobody; }
   const Steps& mine() const;
+  std::string title() const;  // "all_reduce gradients"
   Device& device() const { return call_.out.device(); }
   void* at(const Tensor& tensor, const Span& span) const;
 

@@ -87,8 +87,10 @@ Configuration configuration_of(const Report& report, std::string name, const Val
   return configuration;
 }
 
-void add_budget(Report& report, const Sheet& sheet, const LessonCard& card,
-                const Options& options) {
+void add_budget(Report& report, Sheet sheet, const LessonCard& card, const Options& options) {
+  // A rank alone sends nothing, which no row of a report says.
+  if (report.ranks == 1)
+    std::erase_if(sheet.rows, [](const SheetRow& row) { return row.table == "traffic"; });
   for (std::int64_t rank = 0; rank < report.ranks; ++rank) {
     const Values letters = letters_of(card, options, rank);
     const std::vector<BudgetRow> budget = evaluate(sheet, letters);

@@ -21,7 +21,7 @@ Values letters_of(const LessonCard& card, const Options& options, std::int64_t r
 
 // Writes formula, budget and verdict into every row of the report that the sheet has, on every
 // rank. Errors: those of evaluate() and judge().
-void add_budget(Report& report, const Sheet& sheet, const LessonCard& card, const Options& options);
+void add_budget(Report& report, Sheet sheet, const LessonCard& card, const Options& options);
 
 // What this run saves and costs against the lesson that its own builds on, in the same setting.
 // Each part is there if that lesson's sheet has its row: "model_and_activations" for memory,

@@ -12,6 +12,7 @@
 #include "course/ranks.h"
 #include "course/stop.h"
 #include "course/terminal.h"
+#include "course/trace.h"
 #include "data/entropies.h"
 #include "data/stories.h"
 #include "storage/gpt2_checkpoint.h"
@@ -148,8 +149,9 @@ std::int64_t Run::load(const StoredTensors& tensors) {
 }
 
 void Run::save(const StoredTensors& tensors) {
+  if (!is_first()) return;
   // Whatever fails from here on, the losses are kept.
-  if (is_first()) write_report(report_, options_.output);
+  write_report(report_, options_.output);
   if (!options_.save.empty()) save_state(tensors);
   if (!options_.export_to.empty())
     export_gpt2(options_.export_to, options_.size, tensors.parameters);
@@ -262,6 +264,14 @@ void Run::count(std::string name, std::string unit, double measured) {
       {.name = std::move(name), .unit = std::move(unit), .measured = measured});
 }
 
+void Run::count_messages(std::string_view what) {
+  double messages = 0;
+  for (const auto& [key, count] : meter_.traffic())
+    if (key.what == what) messages += static_cast<double>(count.messages);
+  count(fmt::format("{} messages per step", what), "messages",
+        world_.all().sum(messages) / world_.all().size());
+}
+
 void Run::print_sample(const NextByte& next_byte) const {
   if (options_.sample_bytes == 0) return;
   const RandomStream random(static_cast<std::uint64_t>(options_.seed), "sample");
@@ -359,8 +369,20 @@ void Run::record_ledgers() {
   }
 }
 
+void Run::write_timeline() {
+  if (options_.cluster.empty()) return;
+  const std::vector<std::string> ranks =
+      world_.all().gather_texts(trace_of_rank(meter_.events(), world_.rank()));
+  if (!is_first()) return;
+  const std::filesystem::path path = write_trace(ranks, options_.output);
+  write_text(out_, fmt::format("the last step as that cluster would take it: {}, for "
+                               "ui.perfetto.dev or chrome://tracing\n",
+                               path.string()));
+}
+
 ExitCode Run::finish() {
   record_ledgers();
+  write_timeline();
   if (is_first()) {
     if (sheet_) add_budget(report_, *sheet_, card_, options_);
     if (!card_.builds_on.folder.empty())

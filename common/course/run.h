@@ -48,7 +48,7 @@ class Run {
   // load_training_state().
   std::int64_t load(const StoredTensors& tensors);
   bool starts_untrained() const { return options_.init.empty() && options_.resume.empty(); }
-  // --export and --save, after training.
+  // --export and --save, after training. Rank 0 writes: the tensors are the same on all ranks.
   // Errors: those of export_gpt2() and save_training_state().
   void save(const StoredTensors& tensors);
 
@@ -69,6 +69,9 @@ class Run {
 
   // A measured number that belongs to no memory category: FLOPs, messages, a loss.
   void count(std::string name, std::string unit, double measured);
+  // The messages of a rank in the last step about `what`, on average over the ranks: the row
+  // "<what> messages per step". Collective.
+  void count_messages(std::string_view what);
 
   // The model's logits for the byte after `tokens`.
   using NextByte = std::function<std::vector<double>(const std::vector<std::int32_t>& tokens)>;
@@ -86,6 +89,7 @@ class Run {
   void record_memory();
   void record_traffic();
   void record_clock();
+  void write_timeline();
   void count_text(const Evaluate& evaluate);
   // Whether there is a step after this one: all ranks agree. Says why not.
   bool goes_on(std::int64_t step, ProgressLine& progress);

@@ -16,6 +16,7 @@ void StepMeter::begin() {
   work_before_ = world_.work().total();
   traffic_before_ = world_.traffic().total();
   clock_before_ = world_.clock().spent();
+  world_.clock().take_events();  // of what was between the steps
   began_ = std::chrono::steady_clock::now();
   if (seconds_.empty()) first_began_ = began_;
 }
@@ -26,6 +27,11 @@ void StepMeter::end() {
   traffic_ = world_.traffic().since(traffic_before_);
   world_.clock().wait_until(world_.all().agree({world_.clock().now()}).front());
   clock_ = world_.clock().spent() - clock_before_;
+  events_ = world_.clock().take_events();
+  for (ClockEvent& event : events_) {
+    event.begin -= clock_before_.total();
+    event.end -= clock_before_.total();
+  }
 }
 
 double StepMeter::median_seconds() const {

@@ -21,6 +21,8 @@ class StepMeter {
   const Work& work() const { return work_; }
   const TrafficLedger::Rows& traffic() const { return traffic_; }
   const ClockTime& clock() const { return clock_; }
+  // On the modelled clock, from the beginning of the step.
+  const std::vector<ClockEvent>& events() const { return events_; }
 
   // Real time: of a step in the middle of all; since the first began. Requires: a step has ended.
   double median_seconds() const;
@@ -34,6 +36,7 @@ class StepMeter {
   Work work_before_ = {}, work_ = {};
   TrafficLedger::Rows traffic_before_ = {}, traffic_ = {};
   ClockTime clock_before_ = {}, clock_ = {};
+  std::vector<ClockEvent> events_ = {};
   std::vector<double> seconds_ = {};
 };
 

@@ -73,7 +73,9 @@ World::World(const Options& options, RankStart start, const ProcessGrid& grid)
       axes_{axis_group(Axis::dp), axis_group(Axis::pp), axis_group(Axis::cp),
             axis_group(Axis::tp)} {
   work_.set_listener([this](std::int64_t flops, std::int64_t bytes) {
+    const double begin = clock_.now();
     clock_.compute(static_cast<double>(flops), static_cast<double>(bytes));
+    clock_.record("compute", work_.range(), begin, clock_.now());
     recorder_.beat();
   });
 }

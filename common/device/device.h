@@ -76,8 +76,10 @@ class Device {
   // Errors: OutOfMemory above the ledger's cap; Error(out_of_memory) when the machine has no more.
   std::shared_ptr<Storage> allocate(std::int64_t bytes, Category category, std::string_view owner);
 
+  // Beside compute, other streams take no time of their own on the modelled clock: what they move
+  // and add up is part of a transfer.
   void launch(const Operation& operation, Stream stream = Stream::compute) {
-    work_.add(work_of(operation), moved_bytes_of(operation));
+    work_.add(work_of(operation), stream == Stream::compute ? moved_bytes_of(operation) : 0);
     run(operation, stream);
   }
 
@@ -115,12 +117,18 @@ class Device {
   WorkLedger& work_;
 };
 
-// Gives what is launched during its life a name in a profiler's picture, a layer's for instance: an
-// NVTX range on GPUs, nothing elsewhere.
+// Gives what is launched during its life a name, a layer's for instance: in the timeline of the
+// modelled clock, and on GPUs as an NVTX range in a profiler's picture.
 class Range {
  public:
-  Range(Device& device, std::string_view name) : device_(device) { device.begin_range(name); }
-  ~Range() { device_.end_range(); }
+  Range(Device& device, std::string_view name) : device_(device) {
+    device.work().enter(name);
+    device.begin_range(name);
+  }
+  ~Range() {
+    device_.end_range();
+    device_.work().leave();
+  }
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
 

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace shardlings {
 
@@ -56,12 +59,20 @@ class WorkLedger {
   using Listener = std::function<void(std::int64_t flops, std::int64_t bytes)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
   bool recomputes() const { return recomputes_; }
+
+  // On whose behalf work is done: a layer, inside another one or not. See Range.
+  void enter(std::string_view name) { ranges_.emplace_back(name); }
+  void leave() { ranges_.pop_back(); }
+  // The innermost; "" outside of all.
+  std::string range() const { return ranges_.empty() ? "" : ranges_.back(); }
+
   // Since the start; take the difference of two readings to measure a step.
   const Work& total() const { return total_; }
 
  private:
   Work total_;
   bool recomputes_ = false;
+  std::vector<std::string> ranges_;
   Listener listener_;
 };
 

@@ -151,6 +151,7 @@ Tensor Head::backward(double scale, SavedTensors& saved, WeightGradients& weight
 Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed,
          const MakeBlock& make_block)
     : device_(device),
+      dtype_(dtype),
       size_(size),
       embedding_(device, dtype, size),
       blocks_(make_blocks(device, dtype, size, make_block)),

@@ -92,11 +92,15 @@ class Gpt {
   // Logits of the token after `tokens`, V of them. Requires: 1 to T tokens.
   std::vector<double> next_token_logits(const std::vector<std::int32_t>& tokens);
 
+  Device& device() const { return device_; }
+  DType dtype() const { return dtype_; }
   const ModelSize& size() const { return size_; }
+  Embedding& embedding() { return embedding_; }
   Sequential& blocks() { return blocks_; }
 
  private:
   Device& device_;
+  DType dtype_;
   ModelSize size_;
   Embedding embedding_;
   Sequential blocks_;

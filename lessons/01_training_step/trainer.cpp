@@ -10,15 +10,14 @@ Trainer::Trainer(Run& run, const MakeBlock& make_block)
       schedule{.peak = run.options().learning_rate,
                .warmup_steps = run.options().warmup_steps,
                .total_steps = run.options().steps},
-      max_norm(run.options().clip) {
+      max_norm(run.options().clip) {}
+
+void Trainer::load(Run& run) {
   // Their storage is there from the start and stays: backward writes into it.
   for (Parameter* parameter : parameters) {
     parameter->open_gradient();
     parameter->clear_gradient();
   }
-}
-
-void Trainer::load(Run& run) {
   run.report().model.P = count_elements(parameters);
   optimizer.set_steps_done(run.load(stored_tensors()));
 }

@@ -11,7 +11,8 @@ struct Trainer {
   // Everything from the run's options. A later lesson brings blocks of its own.
   explicit Trainer(Run& run, const MakeBlock& make_block = make_plain_block);
 
-  // --init and --resume. Also tells the report how many parameters there are.
+  // --init and --resume. Before that, makes room for gradients that have none yet, and tells the
+  // report how many parameters there are.
   void load(Run& run);
   // What --init, --resume, --save and --export read and write.
   StoredTensors stored_tensors() const;

@@ -35,8 +35,8 @@ std::vector<GlobalBatch> parts_of(const GlobalBatch& global, const Run& run) {
 
 // [slide train_step]
 StepResult train_step(Trainer& trainer, const GlobalBatch& global, Run& run) {
-  const double loss = accumulate_gradients(trainer.model, trainer.weights, parts_of(global, run),
-                                           run.world().device(), run.dtype());  // new
+  const double loss =
+      accumulate_gradients(trainer.model, trainer.weights, parts_of(global, run));  // new
   const double norm = clip_gradients(trainer.parameters, trainer.max_norm);
   trainer.optimizer.step(trainer.schedule.learning_rate(trainer.optimizer.steps_done() + 1));
   for (Parameter* parameter : trainer.parameters) parameter->clear_gradient();
@@ -63,8 +63,7 @@ void verify(Run& run) {
   const Parameters parameters = model.parameters(), whole = whole_model.parameters();
 
   WeightGradients weights;
-  const double loss =
-      accumulate_gradients(model, weights, parts_of(global, run), world.device(), DType::f64);
+  const double loss = accumulate_gradients(model, weights, parts_of(global, run));
   SavedTensors saved;
   const double whole_loss =
       whole_model.forward(to_device(global, world.device(), DType::f64), saved) /

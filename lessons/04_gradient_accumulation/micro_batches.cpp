@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lessons/04_gradient_accumulation/exercise.h"
-
 namespace shardlings::lesson04 {
 
 using namespace lesson01;
@@ -39,20 +37,26 @@ std::vector<GlobalBatch> micro_batches(const GlobalBatch& global, std::int64_t M
 }
 
 // [slide accumulate]
-double accumulate_gradients(Gpt& model, WeightGradients& weights,
-                            const std::vector<GlobalBatch>& parts, Device& device, DType dtype) {
-  const std::vector<double> scales = backward_scales(parts);  // before the first backward
+std::vector<LossPart> run_micro_batches(Gpt& model, WeightGradients& weights,
+                                        const std::vector<GlobalBatch>& parts,
+                                        const std::vector<double>& scales) {
   CHECK(scales.size() == parts.size(), "backward_scales: {} factors for {} micro-batches",
         scales.size(), parts.size());
   std::vector<LossPart> losses;
   for (std::size_t m = 0; m < parts.size(); ++m) {
-    const Batch batch = to_device(parts[m], device, dtype);
+    const Batch batch = to_device(parts[m], model.device(), model.dtype());
     SavedTensors saved;  // one stack at a time: empty again before the next part begins
     const double loss_sum = model.forward(batch, saved);
     model.backward(scales[m], saved, weights);  // adds to the gradients
     losses.push_back({loss_sum, parts[m].valid_tokens()});
   }
-  return step_loss(losses);
+  return losses;
+}
+
+double accumulate_gradients(Gpt& model, WeightGradients& weights,
+                            const std::vector<GlobalBatch>& parts) {
+  const std::vector<double> scales = backward_scales(parts);  // before the first backward
+  return step_loss(run_micro_batches(model, weights, parts, scales));
 }
 // [end slide]
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lessons/01_training_step/gpt.h"
+#include "lessons/04_gradient_accumulation/exercise.h"
 
 namespace shardlings::lesson04 {
 
@@ -16,11 +17,17 @@ GlobalBatch sequences_of(const GlobalBatch& global, std::int64_t first, std::int
 // sequences. Requires: M >= 1.
 std::vector<GlobalBatch> micro_batches(const GlobalBatch& global, std::int64_t M);
 
-// Forward and backward of every part. Adds the gradients of the loss of the step, the mean over all
+// Forward and backward of every part; backward m adds the gradients of scales[m] * (its summed
+// loss). Returns what the forwards tell.
+// Cost: activations of the largest part alone; the FLOPs of all.
+std::vector<LossPart> run_micro_batches(lesson01::Gpt& model, lesson01::WeightGradients& weights,
+                                        const std::vector<GlobalBatch>& parts,
+                                        const std::vector<double>& scales);
+
+// The whole step's. Adds the gradients of the loss of the step, the mean over all
 // valid tokens, to those of the model's parameters, and returns that loss.
 // Requires: a valid token in some part.
-// Cost: activations of the largest part alone; the FLOPs of the whole batch.
 double accumulate_gradients(lesson01::Gpt& model, lesson01::WeightGradients& weights,
-                            const std::vector<GlobalBatch>& parts, Device& device, DType dtype);
+                            const std::vector<GlobalBatch>& parts);
 
 }  // namespace shardlings::lesson04

@@ -188,7 +188,7 @@ void gradients_are_the_whole_batchs(Judge& judge) {
         fmt::format("L2 D12 H3 T7 V11, f64, {} sequences in {} micro-batches", kSequences, M));
     const TestDevice test("cpu", DType::f64, 1);
     Gpt model(test.device(), test.dtype, kSize, 1);
-    accumulate(model, parts, test);
+    accumulate(model, parts);
     const Clues clues{
         .letters = {{"M", static_cast<double>(M)}, {"tokens", tokens}},
         .equal_to = {
@@ -219,7 +219,7 @@ Training train(std::int64_t M) {
   for (std::uint64_t step = 0; step < 3; ++step) {
     const GlobalBatch batch = uneven_batch(kSize, kSequences, step);
     result.losses.push_back(M == 0 ? loss_and_gradients(model, batch, test)
-                                   : accumulate(model, micro_batches(batch, M), test));
+                                   : accumulate(model, micro_batches(batch, M)));
     for (Parameter* parameter : parameters) {
       add_scaled(parameter->value, parameter->gradient, -0.5);
       parameter->clear_gradient();

@@ -117,6 +117,22 @@ TEST_CASE("the wait for the slowest rank is bubble, and nobody goes back in time
   CHECK(clock.spent() - ClockTime{1, 0, 1} == ClockTime{0, 0, 2});
 }
 
+TEST_CASE("events that go on are one, those of no length none") {
+  Clock clock(kCluster);
+  clock.record("compute", "h.0", 0, 1);
+  clock.record("compute", "h.0", 1, 3);
+  clock.record("compute", "h.0", 4, 5);  // after a gap
+  clock.record("compute", "h.1", 5, 5);
+  clock.record("dp", "h.0", 5, 6);
+  clock.record("dp", "all_reduce x", 6, 7);
+  const std::vector<ClockEvent> expected{{"compute", "h.0", 0, 3},
+                                         {"compute", "h.0", 4, 5},
+                                         {"dp", "h.0", 5, 6},
+                                         {"dp", "all_reduce x", 6, 7}};
+  CHECK(clock.take_events() == expected);
+  CHECK(clock.take_events().empty());
+}
+
 TEST_CASE("without a cluster nothing takes time") {
   Clock clock;
   const Link& link = clock.cluster().link(0, 5);

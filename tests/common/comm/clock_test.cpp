@@ -33,13 +33,6 @@ Tensor ones(World& world, std::int64_t N) {
   return x;
 }
 
-// What the sums of an all-reduce cost the chip: its additions move three shards each.
-double adding(World& world, std::int64_t N) {
-  const int n = world.dp().size();
-  return (n - 1) * 3.0 * 4 * static_cast<double>(N / n) /
-         world.clock().cluster().chip.memory_bandwidth;
-}
-
 }  // namespace
 
 TEST_CASE("a ring all-reduce takes 2 (n-1) (alpha + bytes / (n beta))") {
@@ -50,7 +43,7 @@ TEST_CASE("a ring all-reduce takes 2 (n-1) (alpha + bytes / (n beta))") {
       const ClockTime time = time_of(world, [&] { world.dp().all_reduce(x, "x"); });
       const Link& link = world.clock().cluster().inside;
       const double transfer = 2 * (n - 1) * link.seconds(4.0 * N / n);
-      require_near(time.compute, adding(world, N), "additions");
+      require(time.compute == 0, "compute {}", time.compute);
       require_near(time.total(), transfer, "an all-reduce");
       require(time.bubble == 0, "bubble {}", time.bubble);
     });

@@ -1,5 +1,7 @@
 // Ranks that go wrong: all end, with one message that says who did what.
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <thread>
 
 #include "device/cpu/cpu_device.h"
@@ -127,4 +129,51 @@ TEST_CASE("the watchdog is patient while one rank still works") {
     rank.all.barrier();
   });
   CHECK_FALSE(failure.has_value());
+}
+
+// In the tests of overlap, what is under way is poisoned: this is what they rely on.
+TEST_CASE("a poisoned tensor is NaN until wait, which brings the result whatever was written") {
+  ::setenv("SHARDLINGS_POISON", "1", 1);
+  on_ranks(3, small_world("guarded"), [](World& world) {
+    const auto at = [](const Tensor& x, std::size_t i) { return x.to_doubles()[i]; };
+    const int rank = world.rank();
+    const Tensor x(world.device(), DType::f64, {7}, "x");
+    fill(x, rank + 1);
+    Pending reduced = world.dp().start_all_reduce(x, "x");
+    require(std::isnan(at(x, 0)) && std::isnan(at(x, 6)), "x is {} before wait", at(x, 0));
+    fill(x, 100);
+    reduced.wait();
+    require(at(x, 0) == 6 && at(x, 6) == 6, "a sum of {}", at(x, 6));
+
+    // The shard beside what is gathered, and in it.
+    const Span place = shard(7, 3, rank);
+    const Tensor mine(world.device(), DType::f64, {place.count}, "mine");
+    fill(mine, rank);
+    Pending gathered = world.dp().start_all_gather(x, mine, "x");
+    require(std::isnan(at(x, 0)) && at(mine, 0) == rank, "x is {} before wait", at(x, 0));
+    gathered.wait();
+    require(x.to_doubles() == std::vector<double>{0, 0, 0, 1, 1, 1, 2}, "gathered");
+    const Tensor in_place = x.columns(place.begin, place.begin + place.count);
+    fill(in_place, 10 + rank);
+    world.dp().all_gather(x, in_place, "x");
+    require(x.to_doubles() == std::vector<double>{10, 10, 10, 11, 11, 11, 12}, "gathered in place");
+
+    Pending scattered = world.dp().start_reduce_scatter(in_place, x, "x");
+    require(std::isnan(at(in_place, 0)), "a shard of {} before wait", at(in_place, 0));
+    scattered.wait();
+    require(at(in_place, 0) == 3 * (10 + rank), "a shard of {}", at(in_place, 0));
+  });
+  ::unsetenv("SHARDLINGS_POISON");
+}
+
+// Between processes nobody else would do it.
+TEST_CASE("polling moves what was started to its end") {
+  on_ranks(2, small_world(), [](World& world) {
+    const Tensor x(world.device(), DType::f64, {7}, "x");
+    fill(x, 1);
+    Pending pending = world.dp().start_all_reduce(x, "x");
+    // On the CPU the sum is formed in place.
+    while (x.to_doubles() != std::vector<double>(7, 2)) world.dp().poll();
+    pending.wait();
+  });
 }

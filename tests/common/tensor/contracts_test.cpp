@@ -144,6 +144,8 @@ TEST_CASE("contracts of element-wise operations") {
   const std::vector<std::pair<std::string, std::function<void(const Tensor&)>>> binary{
       {"add: ", [&](const Tensor& y) { add(x, y, x); }},
       {"add: ", [&](const Tensor& y) { add(x, x, y); }},
+      {"maximum: ", [&](const Tensor& y) { maximum(x, y, x); }},
+      {"maximum: ", [&](const Tensor& y) { maximum(x, x, y); }},
       {"add_scaled: ", [&](const Tensor& y) { add_scaled(x, y, 1); }},
       {"gelu: ", [&](const Tensor& y) { gelu(x, y); }},
       {"gelu_backward: ", [&](const Tensor& y) { gelu_backward(x, y, x); }},
@@ -223,6 +225,7 @@ TEST_CASE("products and cast take bf16, and nothing else does") {
       {"fill: ", [&] { fill(x, 1); }},
       {"scale: ", [&] { scale(x, 1); }},
       {"add: ", [&] { add(x, x, x); }},
+      {"maximum: ", [&] { maximum(x, x, x); }},
       {"add_scaled: ", [&] { add_scaled(x, x, 1); }},
       {"gelu: ", [&] { gelu(x, x); }},
       {"gelu_backward: ", [&] { gelu_backward(x, x, x); }},

@@ -21,7 +21,7 @@ void for_each_size(const std::function<void(OpBench&, std::int64_t)>& body) {
 
 }  // namespace
 
-TEST_CASE("fill, scale, add and add_scaled") {
+TEST_CASE("fill, scale, add, maximum and add_scaled") {
   for_each_size([](OpBench& bench, std::int64_t n) {
     const Values x = bench.random("x", n), y = bench.random("y", n);
     const Tensor x_put = bench.put({n}, x), y_put = bench.put({n}, y), z = bench.blank({n});
@@ -29,6 +29,10 @@ TEST_CASE("fill, scale, add and add_scaled") {
     bench.expect("fill", z, Values(x.size(), 0.5));
     add(z, x_put, y_put);
     bench.expect("add", z, reference::plus(x, y));
+    maximum(z, x_put, y_put);
+    Values larger = x;
+    for (std::size_t i = 0; i < larger.size(); ++i) larger[i] = std::max(x[i], y[i]);
+    bench.expect("maximum", z, larger);
     scale(y_put, -1.5);
     bench.expect("scale", y_put, reference::each(y, [](double v) { return -1.5 * v; }));
     y_put.from_doubles(y);
@@ -124,6 +128,10 @@ TEST_CASE("NaN passes through every element-wise operation") {
     const Tensor nan = bench.blank({1}), one = bench.put({1}, Values{1}),
                  y = bench.put({1}, Values{0});
     add(y, nan, one);
+    REQUIRE(is_nan(y));
+    maximum(y, nan, one);
+    REQUIRE(is_nan(y));
+    maximum(y, one, nan);
     REQUIRE(is_nan(y));
     gelu(y, nan);
     REQUIRE(is_nan(y));

@@ -19,7 +19,7 @@ struct Step {
 Step step_of(const std::vector<GlobalBatch>& parts) {
   const TestDevice test("cpu", DType::f64, 1);
   Gpt model(test.device(), test.dtype, kSize, 1);
-  accumulate(model, parts, test);
+  accumulate(model, parts);
   return {gradients_of(model.parameters()), test.memory.category_peaks()[Category::activations]};
 }
 

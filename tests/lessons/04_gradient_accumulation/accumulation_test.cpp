@@ -43,7 +43,7 @@ struct Training {
   // M == 0: lesson 01's step, on the whole batch.
   StepMade step(const GlobalBatch& batch, std::int64_t M) {
     const double loss = M == 0 ? loss_and_gradients(model, batch, test)
-                               : accumulate(model, micro_batches(batch, M), test);
+                               : accumulate(model, micro_batches(batch, M));
     NamedValues gradients = gradients_of(parameters);
     const double norm = clip_gradients(parameters, 0.5);
     optimizer.step(1e-2);

@@ -21,10 +21,9 @@ inline GlobalBatch uneven_batch(const ModelSize& size, std::int64_t sequences, s
 }
 
 // Lesson 01's step is the one with a single micro-batch; this is the one with M.
-inline double accumulate(lesson01::Gpt& model, const std::vector<GlobalBatch>& parts,
-                         const lesson01::TestDevice& test) {
+inline double accumulate(lesson01::Gpt& model, const std::vector<GlobalBatch>& parts) {
   lesson01::WeightGradients weights;
-  return accumulate_gradients(model, weights, parts, test.device(), test.dtype);
+  return accumulate_gradients(model, weights, parts);
 }
 
 }  // namespace shardlings::lesson04
