@@ -150,6 +150,14 @@ bool Pending::Operation::advance() {
   return true;
 }
 
+bool Pending::Operation::moves_much() const {
+  constexpr std::int64_t kMuch = 64 * 1024;
+  if (!payload_began_ || step_ >= mine().size()) return false;
+  const Step& step = mine()[step_];
+  return std::max(step.send.count, step.receive.count) * bytes_per_element(call_.out.dtype()) >
+         kMuch;
+}
+
 bool Pending::Operation::uses_library() const {
   return group_->library != nullptr && !call_.out.is_empty() && device().kind() == "cuda";
 }

@@ -34,6 +34,7 @@ class Pending::Operation : public Exchange {
   ~Operation() override;
 
   bool advance() override;
+  bool moves_much() const override;
   // After it is done: hands over to the compute stream, moves the clock, drops the buffers.
   void finish();
 

@@ -13,13 +13,15 @@ namespace shardlings {
 namespace {
 
 // A waiting rank asks again at once while its partners run on other cores, gives way to those that
-// wait for this core, and soon leaves it to those that compute.
+// wait for this core, and soon leaves it to those that compute. Not so soon while a large message
+// is on its way: MPI copies it piece by piece, a piece each time that it is asked.
 class Pause {
  public:
-  void take() {
-    constexpr int kYields = 200;
+  void take(bool moves_much) {
+    if (moves_much != moves_much_) *this = Pause(moves_much);
+    constexpr int kYields = 200, kYieldsOfLarge = 10'000;
     constexpr std::chrono::microseconds kLongest{100};
-    if (turns_++ < kYields) {
+    if (turns_++ < (moves_much ? kYieldsOfLarge : kYields)) {
       sched_yield();
       return;
     }
@@ -28,7 +30,10 @@ class Pause {
   }
   bool is_long() const { return turns_ % 1024 == 0; }
 
+  explicit Pause(bool moves_much = false) : moves_much_(moves_much) {}
+
  private:
+  bool moves_much_;
   int turns_ = 0;
   std::chrono::microseconds sleep_{20};
 };
@@ -51,7 +56,7 @@ void Progress::poll() {
 }
 
 void Progress::wait(const Exchange& exchange) {
-  for (Pause pause; !exchange.is_done(); pause.take()) {
+  for (Pause pause; !exchange.is_done(); pause.take(exchange.moves_much())) {
     poll();
     if (failed_ != nullptr && failed_->load(std::memory_order_relaxed)) throw Aborted{};
     if (pause.is_long() && recorder_.quiet_seconds() > patience_seconds_)

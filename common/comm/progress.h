@@ -20,6 +20,8 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual bool advance() = 0;
+  // Whether its partner has come and a message is on its way that takes long enough to wait awake.
+  virtual bool moves_much() const { return false; }
   bool is_done() const { return done_; }
 
  private:
