@@ -94,11 +94,13 @@ std::string traffic_text(const Report& report, const TextStyle& style) {
 std::string clock_text(const Report& report, const TextStyle& style) {
   if (!report.clock) return "";
   const ClockReport& clock = *report.clock;
+  // A lesson that trains no model has neither FLOPs nor tokens.
+  const std::string mfu = clock.mfu > 0 ? fmt::format(" · MFU {:.1f} %", 100 * clock.mfu) : "";
   return section(style, fmt::format("modelled clock ({})", clock.cluster),
-                 fmt::format("  step {:.4g} ms · MFU {:.1f} %\n"
+                 fmt::format("  step {:.4g} ms{}\n"
                              "  compute {:.4g} + exposed communication {:.4g} + bubble {:.4g}\n",
-                             clock.step_ms, 100 * clock.mfu, clock.compute_ms,
-                             clock.exposed_communication_ms, clock.bubble_ms));
+                             clock.step_ms, mfu, clock.compute_ms, clock.exposed_communication_ms,
+                             clock.bubble_ms));
 }
 
 std::string checks_text(const Report& report, const TextStyle& style) {
@@ -134,10 +136,11 @@ std::string trade_text(const Report& report, const TextStyle& style) {
 
 std::string wall_text(const Report& report, const TextStyle& style) {
   if (!report.wall) return "";
-  return section(
-      style, "wall time (this machine, now: never checked)",
-      fmt::format("  step {:.1f} ms (median) · {} tokens/s\n", report.wall->step_ms_median,
-                  format_count(std::llround(report.wall->tokens_per_second))));
+  const double rate = report.wall->tokens_per_second;
+  const std::string tokens =
+      rate > 0 ? fmt::format(" · {} tokens/s", format_count(std::llround(rate))) : "";
+  return section(style, "wall time (this machine, now: never checked)",
+                 fmt::format("  step {:.1f} ms (median){}\n", report.wall->step_ms_median, tokens));
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {

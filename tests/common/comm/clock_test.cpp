@@ -103,6 +103,25 @@ TEST_CASE("a message arrives alpha + bytes / beta after it left; its sender goes
   });
 }
 
+TEST_CASE("both ways at once: a ring of messages takes the time of the collective") {
+  on_ranks(3, kOptions, [](World& world) {
+    Communicator& dp = world.dp();
+    const std::int64_t shard = 1'000'000;
+    const Tensor x = ones(world, 3 * shard);
+    const auto of = [&](int rank) {
+      const std::int64_t r = (rank + 3) % 3;
+      return x.columns(r * shard, (r + 1) * shard);
+    };
+    const ClockTime messages = time_of(world, [&] {
+      for (int i = 0; i < 2; ++i)
+        dp.send_receive(of(dp.rank() - i - 1), (dp.rank() + 2) % 3, of(dp.rank() - i),
+                        (dp.rank() + 1) % 3, "x");
+    });
+    const ClockTime gather = time_of(world, [&] { dp.all_gather(x, of(dp.rank()), "x"); });
+    require_near(messages.total(), gather.total(), "a ring of messages");
+  });
+}
+
 TEST_CASE("numbers for everybody cost one latency") {
   on_ranks(4, kOptions, [](World& world) {
     const ClockTime time = time_of(world, [&] { world.dp().sum(1); });
