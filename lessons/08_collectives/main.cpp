@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {.number = 8,
        .slug = "collectives",
-       .title = "A ring all-reduce is a reduce-scatter and an all-gather, by send and receive",
+       .title = "A ring all-reduce: reduce-scatter, then all-gather, by send and receive",
        .defaults = {.steps = 3, .ranks = 4},
        .knobs = {{.name = "elements",
                   .initial = std::int64_t{1'000'003},

@@ -19,6 +19,7 @@ void drop_budget(Report& report) {
   for (std::vector<MemoryTier>& tiers : report.memory)
     for (MemoryTier& tier : tiers) std::ranges::for_each(tier.rows, drop);
   for (Counts& counts : report.counts) std::ranges::for_each(counts.rows, drop);
+  for (TrafficReport& traffic : report.traffic) std::ranges::for_each(traffic.rows, drop);
 }
 
 }  // namespace
