@@ -42,7 +42,7 @@ endfunction()
 function(add_proof proof target)
   add_test(NAME ${proof} COMMAND prove_exercise ${ARGN} $<TARGET_FILE:${target}>)
   set_tests_properties(${proof} PROPERTIES TIMEOUT 60 LABELS exercise
-                       ENVIRONMENT OMP_WAIT_POLICY=passive)
+                       ENVIRONMENT "OMP_WAIT_POLICY=passive;UCX_MEM_EVENTS=no")
 endfunction()
 
 # The lesson's program with a wrong answer, or with patched sources.
