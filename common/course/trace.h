@@ -12,7 +12,7 @@
 
 namespace shardlings {
 
-// One rank's events, to be gathered.
+// One rank's events, to be gathered. Requires: names without quotes and control characters.
 std::string trace_of_rank(const std::vector<ClockEvent>& events, int rank);
 
 // Writes those of all ranks to directory/trace.json, whole or not at all, and returns its path.
