@@ -5,3 +5,4 @@ lesson(02 activation_memory TITLE "The life of an activation: scores stored, or 
 lesson(03 checkpointing TITLE "Store or recompute: none, selective, full, every k-th block" BUILDS_ON 02 TRACK fast)
 lesson(04 gradient_accumulation TITLE "Micro-batches and a loss weighted by tokens" BUILDS_ON 03 TRACK full)
 lesson(08 collectives TITLE "Ring all-reduce: reduce-scatter, then all-gather" BUILDS_ON 01 TRACK fast)
+lesson(09 cluster TITLE "Fast links inside nodes, slow ones between them" BUILDS_ON 08 TRACK full)

@@ -228,7 +228,7 @@ void Pending::Operation::schedule() {
   } else if (!call_.steps.empty()) {
     const std::vector<double> ends =
         finish_times(call_.steps, static_cast<double>(bytes_per_element(call_.out.dtype())), start_,
-                     [&](int from, int to) -> const Link& { return group_->link(from, to); });
+                     group_->instruments.clock.cluster(), group_->global_ranks);
     end_ = ends[static_cast<std::size_t>(group_->rank())];
     group_->lane_end = *std::ranges::max_element(ends);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "course/world.h"
+
 namespace shardlings {
 
 namespace {
@@ -71,6 +73,14 @@ Values letters_of(const LessonCard& card, const Options& options, std::int64_t r
   values["n"] = static_cast<double>(options.ranks);
   values["rank"] = static_cast<double>(rank);
   if (card.axis) values[std::string(name_of(*card.axis))] = static_cast<double>(options.ranks);
+  if (card.axis && !options.cluster.empty()) {
+    const Cluster cluster = cluster_of(options);
+    values["k"] = static_cast<double>(std::min(options.ranks, cluster.chips_per_node));
+    values["alpha_inside"] = cluster.inside.latency;
+    values["beta_inside"] = cluster.inside.bandwidth;
+    values["alpha_between"] = cluster.between.latency;
+    values["beta_between"] = cluster.between.bandwidth;
+  }
   values["B"] = std::ceil(values["batch"] / values["M"]);  // of the largest micro-batch
   for (const std::string_view letter : card.letters_to_find) values.erase(std::string(letter));
   return values;

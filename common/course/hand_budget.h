@@ -16,7 +16,9 @@ namespace shardlings {
 std::filesystem::path sheet_path(const LessonCard& card, const std::string& choice);
 
 // The letters of a run: sizes, bytes per element and knobs, without those that this lesson wants
-// found. A knob that takes a word gives a letter for each word: 1 when it is taken, else 0.
+// found. A knob that takes a word gives a letter for each word: 1 when it is taken, else 0. Several
+// ranks on a cluster have k, those on a node, and alpha and beta of its links, in seconds and bytes
+// per second: alpha_inside, beta_inside, alpha_between, beta_between.
 Values letters_of(const LessonCard& card, const Options& options, std::int64_t rank = 0);
 
 // Writes formula, budget and verdict into every row of the report that the sheet has, on every

@@ -55,6 +55,14 @@ std::string set_knobs(const LessonCard& card, std::size_t index, Settings& knobs
   return words;
 }
 
+// So many ranks fill their nodes: a divisor of their number, another one every time.
+std::int64_t ranks_on_a_node(std::int64_t ranks, std::size_t turn) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t k = 1; k <= ranks; ++k)
+    if (ranks % k == 0) divisors.push_back(k);
+  return divisors[turn % divisors.size()];
+}
+
 // The configurations that one small run measures: one per rank. A lesson whose ranks lie on an axis
 // runs on one to four of them, and its batch is not always divisible by their number.
 std::vector<Configuration> measure(const LessonCard& card, Options options, std::size_t index,
@@ -63,6 +71,8 @@ std::vector<Configuration> measure(const LessonCard& card, Options options, std:
   const SmallRun& small = kSmallRuns[index % kSmallRuns.size()];
   const std::string name = std::string(small.name) + set_knobs(card, round, options.knobs);
   options.ranks = card.axis ? 1 + static_cast<std::int64_t>((index + round) % kMostRanks) : 1;
+  if (options.chips_per_node > 0)
+    options.chips_per_node = ranks_on_a_node(options.ranks, index / kMostRanks);
   options.size = small.size;
   options.batch = small.batch + options.ranks - 1;
   options.dtype = small.dtype;

@@ -61,9 +61,12 @@ Row knob_row(Options& o, const Knob& knob) {
   } else if (auto* decimal = std::get_if<double>(&value)) {
     row.target =
         Decimal{decimal, static_cast<double>(knob.lowest), static_cast<double>(knob.highest)};
+  } else if (auto* word = &std::get<std::string>(value); knob.allowed.empty()) {
+    row.placeholder = "FILE";
+    row.target = Path{word};
   } else {
     row.placeholder = "NAME";
-    row.target = Word{&std::get<std::string>(value), knob.allowed};
+    row.target = Word{word, knob.allowed};
   }
   return row;
 }
@@ -128,6 +131,9 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
     rows.push_back({kMachine, "--launcher", "NAME",
                     "what ranks are: threads of one process, or mpi (started by mpiexec)",
                     Word{&o.launcher, {"threads", "mpi"}}});
+    rows.push_back({kMachine, "--chips-per-node", "N",
+                    "k, ranks that share a node of the cluster; 0: as many as it has chips",
+                    Whole{&o.chips_per_node, 0, 1'000'000}});
   }
   for (const Knob& knob : card.knobs) {
     rows.push_back(knob_row(o, knob));

@@ -42,6 +42,7 @@ struct Options {
   std::int64_t ranks = 1;
   std::string launcher = "threads";  // of several ranks: "threads" of this process, or "mpi"
   std::string cluster = {};          // of the modelled clock; "": none
+  std::int64_t chips_per_node = 0;   // of that cluster; 0: as many as it has
 
   std::string backend = "cpu";
   std::int64_t threads = 0;              // 0: one per core
@@ -52,8 +53,8 @@ struct Options {
 };
 
 // An option of one lesson. The type of `initial` says what it takes: a word out of `allowed`, or a
-// whole or decimal number from `lowest` to `highest`. Read back by type and name, for instance
-// std::get<std::string>(options.knobs.at("schedule")).
+// whole or decimal number from `lowest` to `highest`; without `allowed`, a path. Read back by type
+// and name, for instance std::get<std::string>(options.knobs.at("schedule")).
 struct Knob {
   std::string name;  // "schedule" is set by --schedule
   Setting initial;

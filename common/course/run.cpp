@@ -339,14 +339,14 @@ void Run::record_clock() {
        world_.all().gather_texts(fmt::format("{}", meter_.work().model_flops)))
     model_flops += std::stod(flops);
   constexpr double kMs = 1e3;
-  report_.clock =
-      ClockReport{.cluster = world_.clock().cluster().name,
-                  .step_ms = kMs * step.total(),
-                  .compute_ms = kMs * step.compute,
-                  .exposed_communication_ms = kMs * step.exposed_communication,
-                  .bubble_ms = kMs * step.bubble,
-                  .mfu = model_flops / (step.total() * world_.clock().cluster().chip.flops *
-                                        static_cast<double>(world_.all().size()))};
+  const double peak_flops =
+      step.total() * world_.clock().cluster().chip.flops * static_cast<double>(world_.all().size());
+  report_.clock = ClockReport{.cluster = world_.clock().cluster().name,
+                              .step_ms = kMs * step.total(),
+                              .compute_ms = kMs * step.compute,
+                              .exposed_communication_ms = kMs * step.exposed_communication,
+                              .bubble_ms = kMs * step.bubble,
+                              .mfu = model_flops > 0 ? model_flops / peak_flops : 0};
 }
 
 void Run::record_ledgers() {

@@ -53,6 +53,12 @@ DType dtype_named(std::string_view name) {
   fail(ExitCode::usage, "--dtype: expected f32 or f64, got \"{}\"", name);
 }
 
+Cluster cluster_of(const Options& options) {
+  Cluster cluster = options.cluster.empty() ? Cluster() : cluster_named(options.cluster);
+  if (options.chips_per_node > 0) cluster.chips_per_node = options.chips_per_node;
+  return cluster;
+}
+
 World::World(const Options& options) : World(options, start_alone(), ProcessGrid({1, 1, 1, 1})) {}
 
 World::World(const Options& options, RankStart start, const ProcessGrid& grid)
@@ -63,7 +69,7 @@ World::World(const Options& options, RankStart start, const ProcessGrid& grid)
       device_memory_("device", options.device_memory_bytes > 0 ? options.device_memory_bytes
                                                                : MemoryLedger::kNoCap),
       host_memory_("host"),
-      clock_(options.cluster.empty() ? Clock() : Clock(cluster_named(options.cluster))),
+      clock_(cluster_of(options)),
       device_(make_device(options.backend, device_memory_, work_, threads_,
                           start.rank_on_this_machine)),
       host_(make_host(options.backend, host_memory_, work_, threads_)),

@@ -17,6 +17,10 @@ namespace shardlings {
 // The element type that --dtype names.
 DType dtype_named(std::string_view name);
 
+// The cluster of the modelled clock: the one that --cluster names, with --chips-per-node.
+// Errors: those of cluster_named().
+Cluster cluster_of(const Options& options);
+
 class World {
  public:
   // A rank by itself. Errors: Error(unavailable) when the backend is not part of this build or

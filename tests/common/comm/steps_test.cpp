@@ -2,6 +2,7 @@
 #include "comm/steps.h"
 
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "comm/timing.h"
@@ -48,6 +49,17 @@ std::vector<Steps> of_all(int n, const StepsOf& steps_of) {
   for (int r = 0; r < n; ++r) all.push_back(steps_of(r));
   return all;
 }
+
+std::vector<std::int64_t> first_ranks(int n) {
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Two nodes of two chips.
+const Cluster kTwoNodes{.chips_per_node = 2,
+                        .inside = {.name = "f", .latency = 1e-6, .bandwidth = 1e10},
+                        .between = {.name = "s", .latency = 1e-5, .bandwidth = 1e8}};
 
 std::int64_t sent(const std::vector<Steps>& all) {
   std::int64_t elements = 0;
@@ -140,41 +152,56 @@ TEST_CASE("a chain broadcast: everybody but the last sends the whole, from the r
 TEST_CASE("times of rings are those of the alpha-beta model") {
   // Thakur, Rabenseifner and Gropp 2005: (n-1) alpha + (n-1)/n beta for half an all-reduce.
   const Link link{.name = "x", .latency = 2e-6, .bandwidth = 1e9};
-  const auto any = [&](int, int) -> const Link& { return link; };
+  const Cluster any{.chips_per_node = 1, .inside = link, .between = link};
   for (int n = 2; n <= 8; ++n) {
+    const std::vector<std::int64_t> at = first_ranks(n);
     const std::int64_t N = 840;  // a multiple of all n
     const double bytes = 4.0 * N, half = (n - 1) * (2e-6 + bytes / n / 1e9);
-    for (const double end :
-         finish_times(of_all(n, [&](int r) { return ring_reduce_scatter(N, n, r); }), 4, 1, any))
+    for (const double end : finish_times(
+             of_all(n, [&](int r) { return ring_reduce_scatter(N, n, r); }), 4, 1, any, at))
       CHECK(end == Approx(1 + half).epsilon(1e-12));
     for (const double end :
-         finish_times(of_all(n, [&](int r) { return ring_all_gather(N, n, r); }), 4, 1, any))
+         finish_times(of_all(n, [&](int r) { return ring_all_gather(N, n, r); }), 4, 1, any, at))
       CHECK(end == Approx(1 + half).epsilon(1e-12));
     for (const double end :
-         finish_times(of_all(n, [&](int r) { return ring_all_reduce(N, n, r); }), 4, 0, any))
+         finish_times(of_all(n, [&](int r) { return ring_all_reduce(N, n, r); }), 4, 0, any, at))
       CHECK(end == Approx(2 * half).epsilon(1e-12));
   }
 }
 
 TEST_CASE("a ring is as slow as its slowest link; a chain takes its links one after the other") {
-  const Link fast{.name = "f", .latency = 1e-6, .bandwidth = 1e10},
-      slow{.name = "s", .latency = 1e-5, .bandwidth = 1e8};
-  const auto link = [&](int from, int to) -> const Link& {
-    return from / 2 == to / 2 ? fast : slow;  // two nodes of two
-  };
   const std::int64_t N = 4000;
-  const auto ends =
-      finish_times(of_all(4, [&](int r) { return ring_all_gather(N, 4, r); }), 1, 0, link);
-  CHECK(*std::ranges::max_element(ends) == Approx(3 * slow.seconds(1000)).epsilon(1e-12));
-  const auto chain =
-      finish_times(of_all(4, [&](int r) { return chain_broadcast(N, 4, r, 0); }), 1, 0, link);
-  CHECK(chain[3] == Approx(2 * fast.seconds(N) + slow.seconds(N)).epsilon(1e-12));
+  const auto gather = of_all(4, [&](int r) { return ring_all_gather(N, 4, r); });
+  const auto last = [&](const std::vector<std::int64_t>& ranks) {
+    return std::ranges::max(finish_times(gather, 1, 0, kTwoNodes, ranks));
+  };
+  // One of the two ports of each node is idle: the message takes both.
+  const auto both_ports = [](double bytes) { return 1e-5 + bytes / 2e8; };
+  CHECK(last({0, 1, 2, 3}) == Approx(3 * both_ports(1000)).epsilon(1e-12));
+  // Every hop leaves its node: a port for each.
+  CHECK(last({0, 2, 1, 3}) == Approx(3 * (1e-5 + 1000 / 1e8)).epsilon(1e-12));
+  const auto chain = finish_times(of_all(4, [&](int r) { return chain_broadcast(N, 4, r, 0); }), 1,
+                                  0, kTwoNodes, first_ranks(4));
+  CHECK(chain[3] == Approx(2 * (1e-6 + N / 1e10) + both_ports(N)).epsilon(1e-12));
+}
+
+TEST_CASE("only ranks of the group pool their ports, and a link inside leads to them") {
+  const auto time = [](const Cluster& cluster, const std::vector<std::int64_t>& ranks) {
+    const int n = static_cast<int>(ranks.size());
+    return std::ranges::max(finish_times(
+        of_all(n, [&](int r) { return ring_all_gather(4000, n, r); }), 1, 0, cluster, ranks));
+  };
+  CHECK(time(kTwoNodes, {1, 3}) == Approx(1e-5 + 2000 / 1e8).epsilon(1e-12));
+  Cluster narrow = kTwoNodes;
+  narrow.inside.bandwidth = 1.5e8;
+  CHECK(time(narrow, {0, 1, 2, 3}) == Approx(3 * (1e-5 + 1000 / 1.5e8)).epsilon(1e-12));
+  narrow.inside.bandwidth = 0.5e8;  // the link inside is not on the way of a chip's own port
+  narrow.inside.latency = 0;
+  CHECK(time(narrow, {1, 3}) == Approx(1e-5 + 2000 / 1e8).epsilon(1e-12));
 }
 
 TEST_CASE("a message that nobody sends is found") {
-  const Link link;
   CHECK_THROWS_WITH(
-      finish_times({{}, {{.from = 0, .receive = {0, 1}}}}, 4, 0,
-                   [&](int, int) -> const Link& { return link; }),
+      finish_times({{}, {{.from = 0, .receive = {0, 1}}}}, 4, 0, Cluster{}, first_ranks(2)),
       Catch::Matchers::Contains("rank 1 waits in step 0 for a message that nobody sends"));
 }

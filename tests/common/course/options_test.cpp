@@ -106,6 +106,15 @@ TEST_CASE("sizes override the preset, wherever they stand") {
   CHECK(parse_options(kCard, Arguments{"--model", "micro", "--layers", "2"}).size == size);
 }
 
+TEST_CASE("a word of a lesson that may be any is a path") {
+  const LessonCard card{.number = 9, .slug = "x", .knobs = {{.name = "fit", .initial = ""}}};
+  CHECK(parse_options(card, {}).knobs == Settings{{"fit", ""}});
+  CHECK(parse_options(card, Arguments{"--fit", "a/b.toml"}).knobs == Settings{{"fit", "a/b.toml"}});
+  CHECK(help_text(card).find("--fit FILE") != std::string::npos);
+  CHECK_THROWS_WITH(parse_options(card, Arguments{"--fit", ""}),
+                    Catch::Matchers::Contains("--fit: expected a path, got \"\""));
+}
+
 TEST_CASE("help wins over anything else") {
   CHECK(parse_options(kCard, Arguments{"--steps", "x", "--help"}).help);
   CHECK(parse_options(kCard, Arguments{"-h", "nonsense"}).help);
