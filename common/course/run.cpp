@@ -114,11 +114,11 @@ Run::Run(const LessonCard& card, const Options& options, RankStart start)
       nowhere_(std::fopen("/dev/null", "w"), &std::fclose),
       world_(options, std::move(start), grid_of(card, options)),
       out_(options.quiet || !is_first() ? nowhere_.get() : stdout),
-      text_(open_text(options)),
       report_(start_report(card, options, world_)) {
   CHECK(nowhere_ != nullptr, "/dev/null cannot be opened");
   if (world_.all().size() > 1) write_text(out_, world_.placement() + "\n");
-  // Better refused now than after the training: the report's place, a malformed sheet.
+  // Better refused now than after the training: a text, the report's place, a malformed sheet.
+  if (!options.text.empty()) text();
   make_directory(options.output);
   const std::filesystem::path path = sheet_path(card, options.sheet);
   if (options.sheet != "mine" || std::filesystem::exists(path)) {
@@ -127,8 +127,13 @@ Run::Run(const LessonCard& card, const Options& options, RankStart start)
   }
 }
 
+const TokenSource& Run::text() const {
+  if (text_ == nullptr) text_ = open_text(options_);
+  return *text_;
+}
+
 GlobalBatch Run::batch(Split split, std::int64_t index) const {
-  GlobalBatch batch = global_batch(*text_, split, index, options_.batch, options_.size.T);
+  GlobalBatch batch = global_batch(text(), split, index, options_.batch, options_.size.T);
   if (prepare_) prepare_(batch);
   return batch;
 }
@@ -242,7 +247,7 @@ bool Run::goes_on(std::int64_t step, ProgressLine& progress) {
 // How hard the text is, beside how well the model does on what it never saw.
 void Run::count_text(const Evaluate& evaluate) {
   count("held-out loss", "nats per byte", held_out_loss(evaluate));
-  if (const auto* file = dynamic_cast<const TextFile*>(text_.get())) {
+  if (const auto* file = dynamic_cast<const TextFile*>(&text())) {
     const Entropies known = entropies(file->bytes());
     count("text entropy, unigram", "nats per byte", known.unigram);
     count("text entropy, bigram", "nats per byte", known.bigram);

@@ -85,6 +85,7 @@ class Run {
   ExitCode finish();
 
  private:
+  const TokenSource& text() const;
   bool is_first() { return world_.rank() == 0; }
   void record_memory();
   void record_traffic();
@@ -102,7 +103,7 @@ class Run {
   World world_;
   std::FILE* out_;
   std::optional<Sheet> sheet_;
-  std::unique_ptr<TokenSource> text_;
+  mutable std::unique_ptr<TokenSource> text_ = {};  // stories take a while: from the first batch on
   std::function<void(GlobalBatch&)> prepare_;
   Report report_;
   std::int64_t steps_done_ = 0;
