@@ -32,6 +32,7 @@ constexpr Factor kFactors[] = {
     {"pp", kWhole, kShare},
     {"cp", kWhole, kShare},
     {"ep", kWhole, kShare},
+    {"k", "every rank of a node still counted it", "one rank of a node was counted"},
     {"M", "counted once per micro-batch", "one micro-batch was counted, a step has M"},
     {"w", kBytesTwice, kElements},
     {"g", kBytesTwice, kElements},
