@@ -6,7 +6,6 @@
 
 namespace shardlings::lesson09 {
 
-// [slide fit]
 // The smallest sum of ((alpha + bytes per_byte) / seconds - 1)^2: with u = 1 / seconds and
 // v = bytes / seconds, both its derivatives are zero where
 //   alpha sum(u u) + per_byte sum(u v) = sum(u)
@@ -27,6 +26,5 @@ Link fit_link(const std::string& name, std::span<const TimedMessage> points) {
          name);
   return {.name = name, .latency = alpha, .bandwidth = 1 / per_byte};
 }
-// [end slide]
 
 }  // namespace shardlings::lesson09

@@ -73,7 +73,6 @@ Communicator ring_of(Run& run, const std::string& order) {
 
 // ---- one step ----
 
-// [slide step]
 void step(Sums& sums, Communicator& ring, Levels* levels) {
   sums.x.from_doubles(sums.mine);  // again: the last step has left its sums here
   if (levels != nullptr)
@@ -81,7 +80,6 @@ void step(Sums& sums, Communicator& ring, Levels* levels) {
   else
     ring.all_reduce(sums.x, "numbers");
 }
-// [end slide]
 
 // What the ranks sent in a step, by the class of the link that it crossed.
 void count_traffic(Run& run, const TrafficLedger::Rows& rows) {

@@ -15,7 +15,6 @@ int ranks_per_node(std::int64_t ranks, std::int64_t chips_per_node) {
   return static_cast<int>(std::min(ranks, chips_per_node));
 }
 
-// [slide order]
 std::vector<int> ring_order(int n, int k, const std::string& order) {
   std::vector<int> ring;
   if (order == "near")
@@ -26,7 +25,6 @@ std::vector<int> ring_order(int n, int k, const std::string& order) {
       for (int node = 0; node < n / k; ++node) ring.push_back(node * k + chip);
   return ring;
 }
-// [end slide]
 
 int hops_between_nodes(const std::vector<int>& ring, int k) {
   int hops = 0;
