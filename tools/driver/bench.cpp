@@ -66,6 +66,11 @@ void measure_ops(const std::string& file) {
   write_file_atomically(file, results.dump(2) + "\n");
 }
 
+void measure_comm(const std::string& file) {
+  for (const char* ranks : {"2", "4", "8"})
+    must_run({"mpiexec", "-n", ranks, program("bench_comm"), ranks}, {file});
+}
+
 struct Kind {
   std::string_view name;  // the first argument
   const char* file;       // added to the name under which results are saved
@@ -73,17 +78,18 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"steps", "steps.jsonl", measure_steps},
                            {"ops", "ops.json", measure_ops},
+                           {"comm", "comm.jsonl", measure_comm},
                            {"peers", "peers.jsonl", measure_peers}};
 
 const Kind& kind_named(std::string_view name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
-  fail(ExitCode::usage, "bench measures steps, ops or peers, not \"{}\"", name);
+  fail(ExitCode::usage, "bench measures steps, ops, comm or peers, not \"{}\"", name);
 }
 
 }  // namespace
 
-// bench [steps|ops|peers] [--save NAME]
+// bench [steps|ops|comm|peers] [--save NAME]
 int run_benchmarks(Arguments arguments) {
   const bool is_named = !arguments.empty() && !arguments[0].starts_with("--");
   const Kind& kind = kind_named(is_named ? arguments[0] : "steps");
