@@ -72,7 +72,7 @@ TEST_CASE("nodes are full, but for a single one") {
 }
 
 TEST_CASE("every order and both levels give the sums of one device, on every rank") {
-  for (const Layout& s : layouts({1, 2, 3, 7, 10, 1000}))
+  for (const Layout& s : layouts({1, 2, 7, 1000}))
     for (const std::string how : {"near", "far", "two_level"}) require_sums(s, how);
   for (const std::string how : {"near", "far", "two_level"}) {
     require_sums({.n = 4, .k = 2, .N = 10, .dtype = DType::f32, .backend = "guarded"}, how);
