@@ -1,0 +1,67 @@
+// What the text promises of the program: the sheet, lesson 04's losses on any number of ranks, and
+// the bytes that MPI was really told to send.
+#include "tests/support/mpi_program.h"
+
+using namespace shardlings;
+
+namespace {
+
+Report report_of(const std::string& program, const std::string& options) {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(program + " --sheet solution --sample 0 --dtype f64 --steps 3 " +
+                                options + " --output " + folder.path().string());
+  CAPTURE(outcome.output);
+  REQUIRE(outcome.code == 0);
+  return read_report(folder.path() / "report.json");
+}
+
+const std::string kSmall = "--layers 2 --width 24 --heads 3 --context 33 --batch 7 ";
+
+void require_equal(const Report& got, const Report& expected) {
+  REQUIRE(got.losses.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(got.losses[i] == Approx(expected.losses.at(i)).epsilon(1e-10));
+    CHECK(got.gradient_norms[i] == Approx(expected.gradient_norms.at(i)).epsilon(1e-10));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every row of the sheet is exact in every configuration, on every rank") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      shell(LESSON_10 " --judge sheet --sheet solution --output " + folder.path().string());
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.output.find("in 80 configurations") != std::string::npos);
+}
+
+TEST_CASE("the losses are those of lesson 04 on one device, on threads and over MPI") {
+  const Report expected = report_of(LESSON_04, kSmall + "--micro-batches 1");
+  for (const int n : {1, 2, 3, 4}) {
+    CAPTURE(n);
+    require_equal(report_of(LESSON_10, kSmall + fmt::format("--ranks {} --micro-batches 2", n)),
+                  expected);
+  }
+  for (const int n : {2, 4}) {
+    CAPTURE(n);
+    require_equal(
+        run_under_mpi(LESSON_10, n, kSmall + "--dtype f64 --steps 3 --bucket 3000").report,
+        expected);
+  }
+}
+
+TEST_CASE("MPI was told to send what the report says") {
+  const int n = GENERATE(2, 3, 4);
+  require_mpi_saw_the_ledger(LESSON_10, n, kSmall + "--bucket 3000");
+}
+
+TEST_CASE("fewer sequences than ranks end the run with one line") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      shell(LESSON_10 " --ranks 3 --batch 2 --steps 1 --output " + folder.path().string());
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 64);
+  CHECK(outcome.output.find("--batch 2: 3 ranks need at least one sequence each") !=
+        std::string::npos);
+}
