@@ -1,0 +1,43 @@
+// Buckets counted first; a bucket is a row of a column.
+#include "lessons/10_data_parallel/exercise.h"
+
+#include <algorithm>
+
+namespace shardlings::lesson10 {
+
+using namespace lesson01;
+
+namespace {
+
+// One piece of memory for all gradients, and in it each parameter's own, the last parameter's
+// first.
+Tensor lay_out_gradients(const Parameters& parameters) {
+  const Tensor& like = parameters.front()->value;
+  const Tensor gradients(like.device(), like.dtype(), {count_elements(parameters)}, "gradients",
+                         Category::gradients);
+  std::int64_t begin = 0;
+  for (auto parameter = parameters.rbegin(); parameter != parameters.rend(); ++parameter) {
+    const Tensor& value = (*parameter)->value;
+    const std::int64_t end = begin + value.elements();
+    (*parameter)->gradient = gradients.columns(begin, end).view(value.shape());
+    begin = end;
+  }
+  return gradients;
+}
+
+}  // namespace
+
+std::vector<Tensor> make_gradient_buckets(const Parameters& parameters, std::int64_t capacity) {
+  const Tensor gradients = lay_out_gradients(parameters);
+  std::vector<Tensor> buckets;
+  const std::int64_t P = gradients.elements();
+  const std::int64_t full = P / capacity;
+  const Tensor column = gradients.view({P, 1});
+  for (std::int64_t b = 0; b <= full; ++b) {
+    const std::int64_t begin = b * capacity, end = std::min(P, begin + capacity);
+    if (begin < end) buckets.push_back(column.rows(begin, end).view({end - begin}));
+  }
+  return buckets;
+}
+
+}  // namespace shardlings::lesson10
