@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/todo.h"
-
 namespace shardlings::lesson10 {
 
 using namespace lesson01;

@@ -1,7 +1,5 @@
 #include "lessons/11_overlap/exercise.h"
 
-#include "base/todo.h"
-
 namespace shardlings::lesson11 {
 
 void OverlappedReduction::layer_done(std::int64_t end) {
