@@ -47,6 +47,25 @@ void set_budget(TrafficRow& row, std::optional<double> value) {
   row.budget_bytes = value;
 }
 
+// What a sheet expects and nobody sent has a row of its own, as it would have if it had been sent:
+// a rank alone sends nothing, and neither does a call that was forgotten.
+void add_unsent(Report& report, const Sheet& sheet) {
+  const auto is_traffic = [](const SheetRow& row) { return row.table == "traffic"; };
+  if (std::ranges::none_of(sheet.rows, is_traffic)) return;
+  report.traffic.resize(static_cast<std::size_t>(report.ranks));
+  for (TrafficReport& traffic : report.traffic)
+    for (const SheetRow& row : sheet.rows) {
+      const std::size_t axis = row.name.find(' '), operation = row.name.find(' ', axis + 1);
+      const auto is_this = [&](const TrafficRow& other) { return name_of(other) == row.name; };
+      if (!is_traffic(row) || operation == row.name.npos ||
+          std::ranges::any_of(traffic.rows, is_this))
+        continue;
+      traffic.rows.push_back({.axis = row.name.substr(0, axis),
+                              .operation = row.name.substr(axis + 1, operation - axis - 1),
+                              .what = row.name.substr(operation + 1)});
+    }
+}
+
 std::filesystem::path sheet_in(std::string_view folder, std::string_view lesson) {
   return std::filesystem::path(SHARDLINGS_SOURCE_FOLDER) / folder / lesson / "budget.toml";
 }
@@ -97,10 +116,9 @@ Configuration configuration_of(const Report& report, std::string name, const Val
   return configuration;
 }
 
-void add_budget(Report& report, Sheet sheet, const LessonCard& card, const Options& options) {
-  // A rank alone sends nothing, which no row of a report says.
-  if (report.ranks == 1)
-    std::erase_if(sheet.rows, [](const SheetRow& row) { return row.table == "traffic"; });
+void add_budget(Report& report, const Sheet& sheet, const LessonCard& card,
+                const Options& options) {
+  add_unsent(report, sheet);
   for (std::int64_t rank = 0; rank < report.ranks; ++rank) {
     const Values letters = letters_of(card, options, rank);
     const std::vector<BudgetRow> budget = evaluate(sheet, letters);
@@ -140,6 +158,19 @@ Trade trade_against(const Baseline& baseline, const Report& report, const Values
   if (const auto bytes = change("memory", "model_and_activations"))
     trade.memory_bytes = std::llround(*bytes);
   trade.flops = change("counts", "executed FLOPs per step");
+  if (report.traffic.empty()) return trade;
+  double sent = 0;
+  for (const auto& [row, measured] : here.measured)
+    if (row.first == "traffic") sent += measured;
+  bool others_send = false;
+  for (const BudgetRow& row : rows) {
+    if (row.table != "traffic") continue;
+    sent -= row.value.value();
+    others_send = true;
+  }
+  trade.sent_bytes = std::llround(sent);
+  // What the other lesson exposes of its own, its sheet does not say.
+  if (report.clock && !others_send) trade.exposed_ms = report.clock->exposed_communication_ms;
   return trade;
 }
 

@@ -23,11 +23,13 @@ Values letters_of(const LessonCard& card, const Options& options, std::int64_t r
 
 // Writes formula, budget and verdict into every row of the report that the sheet has, on every
 // rank. Errors: those of evaluate() and judge().
-void add_budget(Report& report, Sheet sheet, const LessonCard& card, const Options& options);
+void add_budget(Report& report, const Sheet& sheet, const LessonCard& card, const Options& options);
 
 // What this run saves and costs against the lesson that its own builds on, in the same setting.
 // Each part is there if that lesson's sheet has its row: "model_and_activations" for memory,
-// "executed FLOPs per step". Errors: those of read_sheet() and evaluate().
+// "executed FLOPs per step"; what ranks send, if there are several; the communication that is
+// exposed on the modelled clock, if the other lesson sends nothing. Errors: those of read_sheet()
+// and evaluate().
 Trade trade_against(const Baseline& baseline, const Report& report, const Values& letters);
 
 // What the report measured on a rank, under the names of a sheet's tables; [let] has P. A row of
