@@ -20,15 +20,17 @@ class Pause {
   void take(bool moves_much) {
     if (moves_much != moves_much_) *this = Pause(moves_much);
     constexpr int kYields = 200, kYieldsOfLarge = 10'000;
-    constexpr std::chrono::microseconds kLongest{100};
+    using std::chrono::microseconds;
+    constexpr microseconds kShort{100}, kLongest{1000};
     if (turns_++ < (moves_much ? kYieldsOfLarge : kYields)) {
       sched_yield();
       return;
     }
     std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ + sleep_ / 4, kLongest);
+    // After a long wait a little more of it is no matter: at most a 64th.
+    sleep_ = std::min(sleep_ + sleep_ / (sleep_ < kShort ? 4 : 64), kLongest);
   }
-  bool is_long() const { return turns_ % 1024 == 0; }
+  bool is_long() const { return turns_ % 256 == 0; }
 
   explicit Pause(bool moves_much = false) : moves_much_(moves_much) {}
 
