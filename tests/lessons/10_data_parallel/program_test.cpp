@@ -65,3 +65,40 @@ TEST_CASE("fewer sequences than ranks end the run with one line") {
   CHECK(outcome.output.find("--batch 2: 3 ranks need at least one sequence each") !=
         std::string::npos);
 }
+
+TEST_CASE("a stop signal ends all ranks after the same step, with the report") {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(fmt::format(
+      "cd {0}; timeout 60 {1} -n 3 env OMP_NUM_THREADS=1 {2} --launcher mpi --ranks 3 --layers 1 "
+      "--width 8 --heads 1 --context 8 --batch 4 --steps 1000000 --sample 0 --output . >out 2>&1 & "
+      "until grep -q 'step 10/' {0}/out; do sleep 0.1; done; kill -TERM $(pgrep -P $! mpiexec); "
+      "wait $!; echo code $?; cat {0}/out",
+      folder.path().string(), MPIEXEC, LESSON_10));
+  CAPTURE(outcome.output);
+  CHECK(outcome.output.starts_with("code 75\n"));
+  CHECK(outcome.output.find("stopped after ") != std::string::npos);
+  const Report report = read_report(folder.path() / "report.json");
+  CHECK(report.memory.size() == 3);
+  CHECK(report.losses.size() >= 10);
+}
+
+TEST_CASE("a rank that is killed ends the others, without a summary") {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(fmt::format(
+      "SHARDLINGS_FAULT=crash:1:20 timeout 30 {} -n 3 env OMP_NUM_THREADS=1 {} --launcher mpi "
+      "--ranks 3 {}--steps 1000 --sample 0 --output {}",
+      MPIEXEC, LESSON_10, kSmall, folder.path().string()));
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 9);  // the signal's number: mpiexec's own way
+  CHECK(outcome.output.find("lesson 10 data_parallel") == std::string::npos);
+}
+
+TEST_CASE("a rank whose numbers are not finite ends the run, and says so") {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(fmt::format(
+      "SHARDLINGS_FAULT=nan:1:20 timeout 30 {} --ranks 3 {}--steps 1000 --sample 0 --output {}",
+      LESSON_10, kSmall, folder.path().string()));
+  CAPTURE(outcome.output);
+  CHECK(outcome.code == 70);
+  CHECK(outcome.output.find("the gradient norm nan") != std::string::npos);
+}
