@@ -146,7 +146,6 @@ bool Pending::Operation::advance() {
     end(step);
     step_posted_ = false;
   }
-  copy(call_.after);
   return true;
 }
 
@@ -173,9 +172,7 @@ bool Pending::Operation::advance_library() {
     group_->library->start(call_);
     step_posted_ = true;
   }
-  if (!group_->library->done()) return false;
-  copy(call_.after);
-  return true;
+  return group_->library->done();
 }
 
 void Pending::Operation::compare_records() const {
@@ -312,6 +309,7 @@ void Pending::Operation::finish() {
     clock.record("compute", "waits for " + title(), waits_from, clock.now());
     clock.record(group_->axis, title(), start_, end_);
   }
+  copy(call_.after);  // now, not when the last message came: until wait() nothing is promised
   if (!call_.out.is_empty()) device().wait(Stream::compute, device().record(Stream::communication));
   scratch_ = outgoing_ = incoming_ = {};
   call_ = {};

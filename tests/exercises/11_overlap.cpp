@@ -190,8 +190,16 @@ Clues clues_of_bucket(std::size_t b, int rank, std::int64_t step, std::int64_t M
                         "the rest came too late",
                         std::min(l + 1, kLayers), pass + 1, M),
             sum_until(0, kRanks - 1, step, pass, l));
-  add("this rank's own gradients: nothing was added up",
-      sum_until(rank, rank, step, M - 1, kLayers));
+  const Values own = sum_until(rank, rank, step, M - 1, kLayers);
+  add("this rank's own gradients: nothing was added up", own);
+  for (std::int64_t pass = 0; pass < M - 1; ++pass) {
+    Values sum = sum_until(0, kRanks - 1, step, pass, kLayers);
+    const Values own_so_far = sum_until(rank, rank, step, pass, kLayers);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i] - own_so_far[i];
+    add(fmt::format("the sum of micro-batches 1 to {} of {}, and of the others this rank's own",
+                    pass + 1, M),
+        sum);
+  }
   return clues;
 }
 
@@ -223,7 +231,7 @@ void sums_are_complete(Judge& judge) {
           judge_whether_waited_for(judge, sums, rank, step);
           const auto s = static_cast<std::int64_t>(step);
           const Values right = sum_until(0, kRanks - 1, s, M - 1, kLayers);
-          for (std::size_t b = 0; b < kBuckets; ++b)
+          for (std::size_t b = kBuckets; b-- > 0;)
             judge.equal(fmt::format("bucket {} of rank {} in step {}", b + 1, rank, step + 1),
                         list(part(sums, bucket(b))), list(part(right, bucket(b))), 0, 0,
                         clues_of_bucket(b, rank, s, M));
@@ -274,7 +282,7 @@ void begins_when_complete(Judge& judge) {
 
 void nobody_waits_in_backward(Judge& judge) {
   judge.now(in_passes(1) + ", on the modelled clock of laptops");
-  const Seen& seen = run_steps(1, false)[0][0];
+  const Seen seen = run_steps(1, false)[0][0];
   for (std::size_t l = 0; l < kLayers; ++l)
     judge.holds(
         seen.waited[l] == 0,

@@ -1,9 +1,5 @@
 // An exam of lesson 11's own code: who reports to the reduction, when, and where its gradients end.
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "tests/lessons/11_overlap/support.h"
 #include "tests/support/judge.h"
@@ -27,10 +23,14 @@ std::vector<std::int64_t> ends_of_blocks() {
   return ends;
 }
 
-std::vector<double> buckets_before(std::vector<std::int64_t> ends, std::int64_t elements) {
+// Buckets that end before those elements, moved by `elements`.
+std::vector<double> buckets_before(const std::vector<std::int64_t>& ends, std::int64_t elements) {
+  const std::int64_t P = ends.back() + (kCase.size.V + kCase.size.T) * kCase.size.D;
   std::vector<double> counts;
-  for (const std::int64_t end : ends)
-    counts.push_back(std::floor(static_cast<double>(end + elements) / 100));
+  for (const std::int64_t end : ends) {
+    const std::int64_t whole = (end + elements) / kCase.bucket;
+    counts.push_back(static_cast<double>(end + elements < P ? whole : whole + 1));  // the last one
+  }
   return counts;
 }
 
@@ -76,7 +76,7 @@ NamedValues without_own_layer(const NamedValues& right, Parameters parameters) {
     for (double& value : values[parameter->name]) {
       const auto end = std::ranges::upper_bound(ends, element);
       const bool is_of_a_block = element >= 2 * kCase.size.D && end != ends.end();
-      if (is_of_a_block && (element / 100 + 1) * 100 <= *end) value = 0;
+      if (is_of_a_block && (element / kCase.bucket + 1) * kCase.bucket <= *end) value = 0;
       element += 1;
     }
   return values;

@@ -1,4 +1,4 @@
-// diagnosis: after layer 1 of 4 in micro-batch 1 of 1: the rest came too late
+// diagnosis: after layer 4 of 4 in micro-batch 1 of 1: the rest came too late
 // Begins the bucket that the layer has only filled in part.
 #include "lessons/11_overlap/exercise.h"
 

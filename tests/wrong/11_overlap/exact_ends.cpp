@@ -9,8 +9,9 @@ void OverlappedReduction::layer_done(std::int64_t end) {
   std::int64_t bucket_end = 0;
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     bucket_end += buckets_[b].elements();
-    if (bucket_end == end && b == pending_.size())
-      pending_.push_back(dp_.start_all_reduce(buckets_[b], "gradients"));
+    if (bucket_end != end) continue;
+    while (pending_.size() <= b)
+      pending_.push_back(dp_.start_all_reduce(buckets_[pending_.size()], "gradients"));
   }
 }
 
