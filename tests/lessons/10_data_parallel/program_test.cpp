@@ -71,7 +71,8 @@ TEST_CASE("a stop signal ends all ranks after the same step, with the report") {
   const Outcome outcome = shell(fmt::format(
       "cd {0}; timeout 60 {1} -n 3 env OMP_NUM_THREADS=1 {2} --launcher mpi --ranks 3 --layers 1 "
       "--width 8 --heads 1 --context 8 --batch 4 --steps 5000 --sample 0 --output . >out 2>&1 & "
-      "until grep -q ' 500/5000' {0}/out; do sleep 0.1; done; kill -TERM $(pgrep -P $! mpiexec); "
+      "for i in $(seq 400); do grep -q ' 500/5000' {0}/out && break; sleep 0.1; done; kill -TERM "
+      "$(pgrep -P $! mpiexec); "
       "wait $!; echo code $?; cat {0}/out",
       folder.path().string(), MPIEXEC, LESSON_10));
   CAPTURE(outcome.output);
