@@ -1,4 +1,4 @@
-// diagnosis: the gradients twice
+// diagnosis: bytes of communication that were added
 // The sums are formed in copies, and nobody takes them back.
 #include "lessons/10_data_parallel/exercise.h"
 
@@ -36,7 +36,7 @@ std::vector<Tensor> make_gradient_buckets(const Parameters& parameters, std::int
   const std::int64_t P = gradients.elements();
   for (std::int64_t begin = 0; begin < P; begin += capacity)
     buckets.push_back(clone(gradients.columns(begin, std::min(begin + capacity, P)), "bucket",
-                            Category::gradients));
+                            Category::communication));
   return buckets;
 }
 
