@@ -7,7 +7,7 @@
 //   all begun in finish()             "exposed communication is the closed form"
 //   each waits for the one before     "exposed communication is the closed form"
 //   all begun in finish()             "every rank computes while a sum is under way"
-//   200,000 for 198,000 in the text   "the table of the text is the closed form"
+//   another number in the text        "the table of the text is the closed form"
 #include <algorithm>
 #include <regex>
 #include <sstream>
