@@ -13,8 +13,8 @@
 
 namespace shardlings::lesson09 {
 
-// Of each size half the median of several round trips between ranks 0 and `other`; on ranks other
-// than 0, nothing. Every rank calls it.
+// Of each size half the fastest of several round trips, the one least disturbed, between
+// ranks 0 and `other`; on ranks other than 0, nothing. Every rank calls it.
 std::vector<TimedMessage> ping_pong(World& world, int other);
 
 // The run's cluster with both links fitted to ping-pongs of rank 0 with all others: those on its
