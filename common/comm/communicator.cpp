@@ -355,6 +355,13 @@ std::vector<double> Communicator::agree(const std::vector<double>& values) {
   return largest;
 }
 
+bool Communicator::all_equal(std::uint64_t value) {
+  // Halves are whole numbers that a double holds; the largest of all is also the smallest.
+  const auto high = static_cast<double>(value >> 32), low = static_cast<double>(value & 0xffffffff);
+  const std::vector<double> largest = agree({high, low, -high, -low});
+  return largest[0] == -largest[2] && largest[1] == -largest[3];
+}
+
 std::vector<std::string> Communicator::gather_texts(const std::string& text) {
   const auto lengths = exchange_scalars({static_cast<double>(text.size())}, false);
   std::vector<std::string> texts(static_cast<std::size_t>(rank() == 0 ? size() : 0));

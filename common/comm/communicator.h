@@ -96,6 +96,8 @@ class Communicator {
   // What steers a run and is no part of it: takes no time on the modelled clock, and is in no
   // ledger. The largest of each number, for everybody.
   std::vector<double> agree(const std::vector<double>& values);
+  // Whether all ranks gave the same number, a hash for instance. Steers as well.
+  bool all_equal(std::uint64_t value);
   // On rank 0: the text of every rank; elsewhere nothing.
   std::vector<std::string> gather_texts(const std::string& text);
 

@@ -53,8 +53,8 @@ struct Options {
 };
 
 // An option of one lesson. The type of `initial` says what it takes: a word out of `allowed`, or a
-// whole or decimal number from `lowest` to `highest`; without `allowed`, a path. Read back by type
-// and name, for instance std::get<std::string>(options.knobs.at("schedule")).
+// whole or decimal number from `lowest` to `highest`; without `allowed`, a path. Read back by name,
+// with Run::number() and Run::word().
 struct Knob {
   std::string name;  // "schedule" is set by --schedule
   Setting initial;
@@ -85,6 +85,7 @@ struct LessonCard {
   std::vector<std::string_view> rows_to_estimate = {};  // where within 1 % of a real size will do
   Baseline builds_on = {};                              // nothing: no trade
   std::optional<Axis> axis = {};                        // that ranks lie on; none: one rank only
+  bool state_is_sharded = false;  // no rank has all that --save keeps: there is none, nor --resume
 };
 
 // "01_training_step": the folder of the lesson, and of its reports below runs/.

@@ -36,6 +36,14 @@ class Run {
   const Options& options() const { return options_; }
   World& world() { return world_; }
   DType dtype() const { return dtype_named(options_.dtype); }
+  // What the lesson's own options are set to. Requires: a knob of that name that takes a number, or
+  // a word.
+  std::int64_t number(const std::string& knob) const {
+    return std::get<std::int64_t>(options_.knobs.at(knob));
+  }
+  const std::string& word(const std::string& knob) const {
+    return std::get<std::string>(options_.knobs.at(knob));
+  }
   Report& report() { return report_; }
 
   // Global batch `index` (0, 1, ...) of a split: a pure function of the seed and the index.

@@ -148,31 +148,32 @@ Tensor Head::backward(double scale, SavedTensors& saved, WeightGradients& weight
 
 // ---- Gpt ----
 
-Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed,
+Gpt::Gpt(Device& device, DType dtype, const ModelSize& size, std::optional<std::uint64_t> seed,
          const MakeBlock& make_block)
     : device_(device),
       dtype_(dtype),
       size_(size),
-      embedding_(device, dtype, size),
-      blocks_(make_blocks(device, dtype, size, make_block)),
-      head_(device, dtype, size, embedding_.token_table()) {
-  visit([&](Parameter& parameter) { initialise(parameter, seed); });
+      blocks_(make_blocks(device, dtype, size, make_block)) {
+  auto embedding = std::make_unique<Embedding>(device, dtype, size);
+  last_ = std::make_unique<Head>(device, dtype, size, embedding->token_table());
+  first_ = std::move(embedding);
+  if (seed) visit([&](Parameter& parameter) { initialise(parameter, *seed); });
 }
 
 double Gpt::forward(const Batch& batch, SavedTensors& saved) {
-  const Tensor x = embedding_.forward(batch.tokens_BT, batch.positions_BT, saved);
-  return head_.forward(blocks_.forward(x, saved), batch, saved);
+  const Tensor x = first_->forward(batch.tokens_BT, batch.positions_BT, saved);
+  return last_->forward(blocks_.forward(x, saved), batch, saved);
 }
 
 void Gpt::backward(double scale, SavedTensors& saved, WeightGradients& weights) {
-  const Tensor d_x = head_.backward(scale, saved, weights);
-  embedding_.backward(blocks_.backward(d_x, saved, weights), saved);
+  const Tensor d_x = last_->backward(scale, saved, weights);
+  first_->backward(blocks_.backward(d_x, saved, weights), saved);
 }
 
 void Gpt::visit(const ParameterVisitor& visitor) {
-  embedding_.visit(visitor);
+  first_->visit(visitor);
   blocks_.visit(visitor);
-  head_.visit(visitor);
+  last_->visit(visitor);
 }
 
 Parameters Gpt::parameters() {
@@ -191,9 +192,9 @@ std::vector<double> Gpt::next_token_logits(const std::vector<std::int32_t>& toke
   tokens_BT.from_host<std::int32_t>(tokens);
   positions_BT.from_host<std::int32_t>(positions);
   SavedTensors none = SavedTensors::none();
-  const Tensor x = blocks_.forward(embedding_.forward(tokens_BT, positions_BT, none), none);
+  const Tensor x = blocks_.forward(first_->forward(tokens_BT, positions_BT, none), none);
   const Tensor last_x = x.view({count, size_.D}).rows(count - 1, count);
-  return head_.logits(last_x, none).to_doubles();
+  return last_->logits(last_x, none).to_doubles();
 }
 
 }  // namespace shardlings::lesson01

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/model_size.h"
 #include "lessons/01_training_step/batch.h"
@@ -13,13 +14,34 @@
 
 namespace shardlings::lesson01 {
 
+// The two ends of a model, by interface as its layers: from tokens to x_BTD, and on to the loss.
+class FirstLayer {
+ public:
+  virtual ~FirstLayer() = default;
+  virtual Tensor forward(const Tensor& tokens_BT, const Tensor& positions_BT,
+                         SavedTensors& saved) = 0;
+  virtual void backward(const Tensor& d_x, SavedTensors& saved) = 0;
+  virtual void visit(const ParameterVisitor& visitor) = 0;
+};
+
+class LastLayer {
+ public:
+  virtual ~LastLayer() = default;
+  // The cross-entropy in nats, summed over the valid tokens of the batch.
+  virtual double forward(const Tensor& x, const Batch& batch, SavedTensors& saved) = 0;
+  // Gradient of scale * that sum. `scale` is 1 / (valid tokens of the global batch).
+  virtual Tensor backward(double scale, SavedTensors& saved, WeightGradients& weights) = 0;
+  virtual Tensor logits(const Tensor& x, SavedTensors& saved) = 0;
+  virtual void visit(const ParameterVisitor& visitor) = 0;
+};
+
 // x_BTD = wte[token] + wpe[position]. Saves: tokens and positions (2 B T of i32).
-class Embedding {
+class Embedding : public FirstLayer {
  public:
   Embedding(Device& device, DType dtype, const ModelSize& size);
-  Tensor forward(const Tensor& tokens_BT, const Tensor& positions_BT, SavedTensors& saved);
-  void backward(const Tensor& d_x, SavedTensors& saved);
-  void visit(const ParameterVisitor& visitor);
+  Tensor forward(const Tensor& tokens_BT, const Tensor& positions_BT, SavedTensors& saved) override;
+  void backward(const Tensor& d_x, SavedTensors& saved) override;
+  void visit(const ParameterVisitor& visitor) override;
 
   // The tied matrix: rows of wte are looked up here, and compared with by the head.
   Parameter& token_table() { return token_table_; }
@@ -53,19 +75,16 @@ LayerPtr make_plain_block(const LayerContext& context, const ModelSize& size);
 // Final norm, logits over the vocabulary, and the loss.
 // Saves: the norm's, its output (B T D), logits (B T V), log-sum-exp and weights (2 B T), targets
 // (B T of i32).
-class Head {
+class Head : public LastLayer {
  public:
   // `output_matrix` [V, D] is the tied token table. Requires: it outlives the head.
   Head(Device& device, DType dtype, const ModelSize& size, Parameter& output_matrix);
 
-  // The cross-entropy in nats, summed over the valid tokens of the batch.
-  double forward(const Tensor& x, const Batch& batch, SavedTensors& saved);
-  // Gradient of scale * that sum. `scale` is 1 / (valid tokens of the global batch).
-  Tensor backward(double scale, SavedTensors& saved, WeightGradients& weights);
-  void visit(const ParameterVisitor& visitor) { norm_.visit(visitor); }
-
+  double forward(const Tensor& x, const Batch& batch, SavedTensors& saved) override;
+  Tensor backward(double scale, SavedTensors& saved, WeightGradients& weights) override;
   // logits_BTV = norm(x_BTD) wte^T
-  Tensor logits(const Tensor& x, SavedTensors& saved);
+  Tensor logits(const Tensor& x, SavedTensors& saved) override;
+  void visit(const ParameterVisitor& visitor) override { norm_.visit(visitor); }
 
  private:
   LayerNorm norm_;
@@ -74,9 +93,10 @@ class Head {
 
 class Gpt {
  public:
-  // Requires: violated_rules(size) is empty.
-  // Cost: P parameters in bytes of `dtype`.
-  Gpt(Device& device, DType dtype, const ModelSize& size, std::uint64_t seed,
+  // `seed` is that of the initial values. Without one, parameters have no storage yet, and who
+  // asked for that brings it. Requires: violated_rules(size) is empty. Cost: P parameters in bytes
+  // of `dtype`.
+  Gpt(Device& device, DType dtype, const ModelSize& size, std::optional<std::uint64_t> seed,
       const MakeBlock& make_block = make_plain_block);
   Gpt(const Gpt&) = delete;
   Gpt& operator=(const Gpt&) = delete;
@@ -95,16 +115,19 @@ class Gpt {
   Device& device() const { return device_; }
   DType dtype() const { return dtype_; }
   const ModelSize& size() const { return size_; }
-  Embedding& embedding() { return embedding_; }
+
+  // For mechanisms that wrap or replace them.
+  std::unique_ptr<FirstLayer>& first() { return first_; }
   Sequential& blocks() { return blocks_; }
+  std::unique_ptr<LastLayer>& last() { return last_; }
 
  private:
   Device& device_;
   DType dtype_;
   ModelSize size_;
-  Embedding embedding_;
+  std::unique_ptr<FirstLayer> first_;
   Sequential blocks_;
-  Head head_;
+  std::unique_ptr<LastLayer> last_;
 };
 
 }  // namespace shardlings::lesson01

@@ -33,23 +33,29 @@ struct Init {
 };
 
 struct Parameter {
+  Device* device = nullptr;  // where it lives, once it has values
+  DType dtype = DType::f32;
   std::string name;    // "h.0.mlp.c_fc.weight", as in GPT-2's published checkpoints
   Shape global_shape;  // of the whole parameter
   Init init;
   bool decays = false;  // weight decay is for matrices only
 
-  Box box;                    // the part held here; `value` has exactly its size
-  FlatRange updated_here;     // the part of the box whose optimizer state lives here (ZeRO)
+  Box box;                    // the part that this rank works with
+  FlatRange range;            // the part of the box that is held here: all, or a piece (lesson 12)
   Axes replicated_over;       // ranks along these axes hold the same box
   Axes partial_over;          // ... and each has only a part of its gradient's sum
   bool is_tied_copy = false;  // another stage of the pipeline holds the original
 
-  Tensor value;
+  Tensor value;  // of shape(); empty before it has storage
   Tensor gradient;
+
+  std::int64_t elements() const { return range.end - range.begin; }
+  // The box's, or {elements()} when only a piece of it is held.
+  Shape shape() const;
 
   // Makes room for the gradient if there is none. False: the caller writes the first part of a new
   // sum; true: the gradient holds parts already and the caller adds to them.
-  // Cost: the size of `value` in `gradients`, the first time.
+  // Cost: elements() in `gradients`, the first time.
   bool open_gradient();
   // The next part begins a new sum; the storage stays. The same as setting the gradient to zero,
   // without touching it.
@@ -63,13 +69,14 @@ struct Parameter {
 using ParameterVisitor = std::function<void(Parameter&)>;
 using Parameters = std::vector<Parameter*>;
 
-// The whole parameter on one device, without values yet.
+// The whole parameter on one device, without storage yet.
 Parameter whole_parameter(Device& device, DType dtype, std::string name, const Shape& shape,
                           Init init);
 
-// Fills the box with the parameter's initial values: each a function of (seed, name, global element
-// index) alone, so that any shard of any layout starts with its slice of the same whole.
-void initialise(const Parameter& parameter, std::uint64_t seed);
+// Fills `value` with the parameter's initial values: each a function of (seed, name, global element
+// index) alone, so that any shard of any layout starts with its slice of the same whole. Makes room
+// if there is none. Cost: elements() in `parameters`, then.
+void initialise(Parameter& parameter, std::uint64_t seed);
 
 // Elements over all parameters.
 std::int64_t count_elements(const Parameters& parameters);

@@ -45,6 +45,8 @@ class SavedTensors {
     return tensor;
   }
 
+  // Whether a backward pass may follow.
+  bool keeps() const { return keeps_; }
   bool is_empty() const { return stack_.empty(); }
 
  private:

@@ -101,7 +101,7 @@ void verify(Run& run) {
 // ---- the lesson ----
 
 void lesson_main(Run& run) {
-  Trainer trainer(run, blocks_with(std::get<std::string>(run.options().knobs.at("scores"))));
+  Trainer trainer(run, blocks_with(run.word("scores")));
   trainer.load(run);
   run.train([&](const GlobalBatch& batch) { return train_step(trainer, batch, run); },
             [&](const GlobalBatch& batch) { return trainer.evaluate(batch, run); });

@@ -27,12 +27,11 @@ using namespace lesson01;
 // ---- the mechanism ----
 // recomputed.h, exercise.h and checkpointing.h, in this order.
 
-Plan plan_of(const Settings& knobs) {
-  const auto& recompute = std::get<std::string>(knobs.at("recompute"));
-  return {
-      .stored_scores = std::get<std::string>(knobs.at("scores")) == "stored",
-      .selective = recompute == "selective",
-      .blocks_per_segment = recompute == "full" ? std::get<std::int64_t>(knobs.at("every")) : 0};
+Plan plan_of(const Run& run) {
+  const std::string& recompute = run.word("recompute");
+  return {.stored_scores = run.word("scores") == "stored",
+          .selective = recompute == "selective",
+          .blocks_per_segment = recompute == "full" ? run.number("every") : 0};
 }
 
 // ---- one step ----
@@ -73,7 +72,7 @@ std::vector<double> gradients(const Plan& plan, const GlobalBatch& global, DType
 
 // What is computed a second time has the very same values: no gradient may differ in any bit.
 void verify(Run& run) {
-  const Plan plan = plan_of(run.options().knobs);
+  const Plan plan = plan_of(run);
   const GlobalBatch global = run.batch(Split::train, 0);
   const std::vector<double> recomputed = gradients(plan, global, run.dtype());
   const std::vector<double> stored =
@@ -86,7 +85,7 @@ void verify(Run& run) {
 // ---- the lesson ----
 
 void lesson_main(Run& run) {
-  const Plan plan = plan_of(run.options().knobs);
+  const Plan plan = plan_of(run);
   Trainer trainer(run, blocks_with(plan));
   recompute_segments(trainer.model.blocks(), plan);
   trainer.load(run);

@@ -2,7 +2,7 @@
 // that follows is learned.
 #pragma once
 
-#include "data/global_batch.h"
+#include "course/run.h"
 
 namespace shardlings::lesson04 {
 
@@ -10,5 +10,8 @@ namespace shardlings::lesson04 {
 // many in some. How many is a function of the seed and the sequence's global sample index alone, so
 // that it does not depend on who holds the sequence.
 void keep_answers(GlobalBatch& batch, std::uint64_t seed);
+
+// From now on, the same for every batch of the run.
+void learn_answers(Run& run);
 
 }  // namespace shardlings::lesson04

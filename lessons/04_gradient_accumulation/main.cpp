@@ -28,7 +28,7 @@ using namespace lesson01;
 // answers.h, micro_batches.h and exercise.h, in this order.
 
 std::vector<GlobalBatch> parts_of(const GlobalBatch& global, const Run& run) {
-  return micro_batches(global, std::get<std::int64_t>(run.options().knobs.at("micro-batches")));
+  return micro_batches(global, run.number("micro-batches"));
 }
 
 // ---- one step ----
@@ -91,9 +91,7 @@ void count_valid_tokens(Run& run) {
 // ---- the lesson ----
 
 void lesson_main(Run& run) {
-  if (std::get<std::string>(run.options().knobs.at("valid")) == "answers")
-    run.prepare_batches([seed = static_cast<std::uint64_t>(run.options().seed)](
-                            GlobalBatch& batch) { keep_answers(batch, seed); });
+  if (run.word("valid") == "answers") learn_answers(run);
   Trainer trainer(run);
   trainer.load(run);
   run.train([&](const GlobalBatch& batch) { return train_step(trainer, batch, run); },

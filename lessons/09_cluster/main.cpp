@@ -24,14 +24,6 @@ namespace shardlings::lesson09 {
 // ---- the mechanism ----
 // rank_order.h, fit.h, ping_pong.h, host_hops.h and exercise.h, in this order.
 
-std::string word(const Run& run, const std::string& knob) {
-  return std::get<std::string>(run.options().knobs.at(knob));
-}
-
-std::int64_t size_N(const Run& run) {
-  return std::get<std::int64_t>(run.options().knobs.at("elements"));
-}
-
 int ranks_per_node(Run& run) {
   return ranks_per_node(run.world().dp().size(), run.world().clock().cluster().chips_per_node);
 }
@@ -59,8 +51,9 @@ std::vector<double> numbers(const Run& run, int rank, std::int64_t begin, std::i
 // What a rank works with: its numbers, and the groups that add them up.
 struct Sums {
   explicit Sums(Run& run)
-      : mine(numbers(run, run.world().rank(), 0, size_N(run))),
-        x(run.world().device(), run.dtype(), {size_N(run)}, "numbers", Category::gradients) {}
+      : mine(numbers(run, run.world().rank(), 0, run.number("elements"))),
+        x(run.world().device(), run.dtype(), {run.number("elements")}, "numbers",
+          Category::gradients) {}
 
   std::vector<double> mine;
   Tensor x;
@@ -101,7 +94,8 @@ void count_traffic(Run& run, const TrafficLedger::Rows& rows) {
 void count_host_hops(Run& run) {
   const Link& between = run.world().clock().cluster().between;
   const double bytes =
-      static_cast<double>(size_N(run) * bytes_per_element(run.dtype())) / run.world().dp().size();
+      static_cast<double>(run.number("elements") * bytes_per_element(run.dtype())) /
+      run.world().dp().size();
   constexpr double kMicroseconds = 1e6;
   run.count("a message between nodes, RDMA", "us",
             kMicroseconds * message_seconds(between, true, bytes));
@@ -116,7 +110,7 @@ void count_host_hops(Run& run) {
 // The sums of this rank's part, from the numbers of all ranks, on one device.
 double largest_difference(Run& run, const std::vector<double>& x) {
   Communicator& dp = run.world().dp();
-  const Span part = shard(size_N(run), dp.size(), dp.rank());
+  const Span part = shard(run.number("elements"), dp.size(), dp.rank());
   std::vector<double> expected(static_cast<std::size_t>(part.count), 0);
   for (int rank = 0; rank < dp.size(); ++rank) {
     const std::vector<double> its = numbers(run, rank, part.begin, part.begin + part.count);
@@ -133,9 +127,7 @@ double largest_difference(Run& run, const std::vector<double>& x) {
 
 bool all_have(Run& run, const std::vector<double>& x) {
   const std::string_view bytes(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double));
-  const auto hash = static_cast<double>(hash_of(bytes) >> 11);  // exact in a double
-  const std::vector<double> extremes = run.world().all().agree({hash, -hash});
-  return extremes[0] == -extremes[1];
+  return run.world().all().all_equal(hash_of(bytes));
 }
 
 void verify(Run& run, Sums& sums) {
@@ -158,9 +150,9 @@ void lesson_main(Run& run) {
   require_two_links(run);
   const int k = ranks_per_node(run);
   Sums sums(run);
-  Communicator ring = ring_of(run, word(run, "order"));
+  Communicator ring = ring_of(run, run.word("order"));
   std::optional<Levels> levels;
-  if (word(run, "algorithm") == "two_level") levels = levels_of(run.world().dp(), k);
+  if (run.word("algorithm") == "two_level") levels = levels_of(run.world().dp(), k);
 
   TrafficLedger::Rows sent;
   run.repeat([&] {
@@ -172,7 +164,7 @@ void lesson_main(Run& run) {
   run.count("all-reduce on the clock", "us", 1e3 * run.report().clock.value().step_ms);
   count_host_hops(run);
   verify(run, sums);
-  if (const std::string file = word(run, "fit"); !file.empty()) fit_to_file(run.world(), file);
+  if (const std::string file = run.word("fit"); !file.empty()) fit_to_file(run.world(), file);
 }
 
 }  // namespace shardlings::lesson09

@@ -22,10 +22,6 @@ using namespace lesson01;
 
 using Buckets = std::vector<Tensor>;
 
-std::int64_t knob(const Run& run, const char* name) {
-  return std::get<std::int64_t>(run.options().knobs.at(name));
-}
-
 // ---- the mechanism ----
 // replicas.h and exercise.h, in this order.
 
@@ -38,7 +34,7 @@ StepResult train_step(Trainer& trainer, const Buckets& buckets, const GlobalBatc
   const double tokens = global.valid_tokens();  // of all ranks
   const double loss_sum =
       add_gradients(trainer.model, trainer.weights, own_samples(global, dp),  // new
-                    knob(run, "micro-batches"), 1 / tokens);
+                    run.number("micro-batches"), 1 / tokens);
   all_reduce_gradients(buckets, dp);  // new
   const double norm = clip_gradients(trainer.parameters, trainer.max_norm);
   trainer.optimizer.step(trainer.schedule.learning_rate(trainer.optimizer.steps_done() + 1));
@@ -66,11 +62,11 @@ void verify(Run& run, const Parameters& trained) {
   const ModelSize size{.L = 2, .D = 24, .H = 3, .T = global.T, .V = TokenSource::kVocabulary};
   Gpt model(world.device(), DType::f64, size, 1), whole_model(world.device(), DType::f64, size, 1);
   const Parameters parameters = model.parameters(), whole = whole_model.parameters();
-  const Buckets buckets = make_gradient_buckets(parameters, knob(run, "bucket"));
+  const Buckets buckets = make_gradient_buckets(parameters, run.number("bucket"));
 
   WeightGradients weights;
   const double loss = dp.sum(add_gradients(model, weights, own_samples(global, dp),
-                                           knob(run, "micro-batches"), 1 / tokens)) /
+                                           run.number("micro-batches"), 1 / tokens)) /
                       tokens;
   all_reduce_gradients(buckets, dp);
   const double whole_loss = add_gradients(whole_model, weights, global, 1, 1 / tokens) / tokens;
@@ -87,11 +83,9 @@ void verify(Run& run, const Parameters& trained) {
 // ---- the lesson ----
 
 void lesson_main(Run& run) {
-  if (std::get<std::string>(run.options().knobs.at("valid")) == "answers")
-    run.prepare_batches([seed = static_cast<std::uint64_t>(run.options().seed)](
-                            GlobalBatch& batch) { lesson04::keep_answers(batch, seed); });
+  if (run.word("valid") == "answers") lesson04::learn_answers(run);
   Trainer trainer(run);
-  const Buckets buckets = make_gradient_buckets(trainer.parameters, knob(run, "bucket"));
+  const Buckets buckets = make_gradient_buckets(trainer.parameters, run.number("bucket"));
   trainer.load(run);
   run.train([&](const GlobalBatch& batch) { return train_step(trainer, buckets, batch, run); },
             [&](const GlobalBatch& batch) { return evaluate(trainer, batch, run); });

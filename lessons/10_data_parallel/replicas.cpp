@@ -37,11 +37,7 @@ bool replicas_are_equal(const Parameters& parameters, Communicator& dp) {
   for (const Parameter* parameter : parameters)
     for (const double value : parameter->value.to_doubles())
       bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-  const std::uint64_t hash = hash_of(bytes);
-  // Halves are whole numbers that a double holds; the largest of all is also the smallest.
-  const auto high = static_cast<double>(hash >> 32), low = static_cast<double>(hash & 0xffffffff);
-  const std::vector<double> largest = dp.agree({high, low, -high, -low});
-  return largest[0] == -largest[2] && largest[1] == -largest[3];
+  return dp.all_equal(hash_of(bytes));
 }
 
 }  // namespace shardlings::lesson10

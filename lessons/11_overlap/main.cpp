@@ -24,10 +24,6 @@ using namespace lesson10;
 
 // n ranks   batch sequences per step   M micro-batches of a rank   P parameters
 
-std::int64_t knob(const Run& run, const char* name) {
-  return std::get<std::int64_t>(run.options().knobs.at(name));
-}
-
 // ---- the mechanism ----
 // overlap.h and exercise.h, in this order.
 
@@ -39,7 +35,7 @@ StepResult train_step(Trainer& trainer, OverlappedReduction& reduction, const Gl
   Communicator& dp = run.world().dp();
   const double tokens = global.valid_tokens();  // of all ranks
   const GlobalBatch own = own_samples(global, dp);
-  const std::int64_t M = std::min(knob(run, "micro-batches"), own.sequences);
+  const std::int64_t M = std::min(run.number("micro-batches"), own.sequences);
   reduction.begin_step(M);  // new
   const double loss_sum = add_gradients(trainer.model, trainer.weights, own, M, 1 / tokens);
   reduction.finish();  // new
@@ -67,7 +63,7 @@ struct Sums {
 Sums sums_of(Run& run, World& world, bool overlapped) {
   Communicator& dp = run.world().dp();
   const GlobalBatch global = run.batch(Split::train, 0), own = own_samples(global, dp);
-  const std::int64_t M = std::min(knob(run, "micro-batches"), own.sequences);
+  const std::int64_t M = std::min(run.number("micro-batches"), own.sequences);
   const ModelSize size{.L = 2, .D = 24, .H = 3, .T = global.T, .V = TokenSource::kVocabulary};
   Gpt model(world.device(), DType::f64, size, 1);
   constexpr std::int64_t kBucket = 1000;
@@ -105,13 +101,11 @@ void verify(Run& run, const Parameters& trained) {
 // ---- the lesson ----
 
 void lesson_main(Run& run) {
-  if (std::get<std::string>(run.options().knobs.at("valid")) == "answers")
-    run.prepare_batches([seed = static_cast<std::uint64_t>(run.options().seed)](
-                            GlobalBatch& batch) { lesson04::keep_answers(batch, seed); });
+  if (run.word("valid") == "answers") lesson04::learn_answers(run);
   Communicator& dp = run.world().dp();
   Trainer trainer(run);
   const std::vector<Tensor> buckets =
-      make_gradient_buckets(trainer.parameters, knob(run, "bucket"));
+      make_gradient_buckets(trainer.parameters, run.number("bucket"));
   OverlappedReduction reduction(buckets, dp);
   reduce_in_backward(trainer.model, reduction, dp);
   trainer.load(run);

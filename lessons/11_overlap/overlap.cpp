@@ -18,10 +18,10 @@ void reduce_in_backward(Gpt& model, OverlappedReduction& reduction, Communicator
   // The first parameter's gradient lies last: a layer's gradients end where those begin that
   // belong to what comes before it in the model.
   std::int64_t end = count_elements(model.parameters());
-  model.embedding().visit([&](Parameter& parameter) { end -= parameter.value.elements(); });
+  model.first()->visit([&](Parameter& parameter) { end -= parameter.elements(); });
   for (LayerPtr& layer : model.blocks().layers()) {
     std::int64_t elements = 0;
-    layer->visit([&](Parameter& parameter) { elements += parameter.value.elements(); });
+    layer->visit([&](Parameter& parameter) { elements += parameter.elements(); });
     layer = std::make_unique<ReducedInBackward>(std::move(layer), end, reduction, dp);
     end -= elements;
   }

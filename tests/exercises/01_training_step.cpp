@@ -40,6 +40,7 @@ class Tensors {
                                                     {"norm.weight", {1}},
                                                     {"wpe.weight", {3, 2}}}) {
       owned_.push_back(whole_parameter(test_.device(), test_.dtype, name, shape, {}));
+      initialise(owned_.back(), 1);
       owned_.back().open_gradient();
     }
     for (Parameter& parameter : owned_) {

@@ -180,6 +180,11 @@ TEST_CASE("numbers for everybody, in the order of ranks") {
               "sums of {} ranks", n);
       require(dp.max(-r) == 0, "max of {} ranks", n);
       require((dp.agree({r, -r}) == Values{n - 1.0, 0}), "agree of {} ranks", n);
+      const std::uint64_t hash = 0xfedc'ba98'7654'3210;  // more digits than a double has
+      require(dp.all_equal(hash), "equal numbers on {} ranks", n);
+      const std::uint64_t last = dp.rank() == n - 1 && n > 1 ? 1 : 0;
+      require(dp.all_equal(hash + last) == (n == 1), "a last bit that differs, {} ranks", n);
+      require(dp.all_equal(hash ^ (last << 63)) == (n == 1), "a first bit, {} ranks", n);
       dp.barrier();
       const auto texts = dp.gather_texts(std::string(static_cast<std::size_t>(dp.rank()), 'x'));
       require(std::ssize(texts) == (dp.rank() == 0 ? n : 0), "{} texts", texts.size());

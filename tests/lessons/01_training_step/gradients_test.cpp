@@ -58,7 +58,7 @@ Parameters parameters_of(Layer& layer) {
 // The layer's gradients of loss = sum of c o layer(x), for a fixed random c.
 void check_layer(const TestDevice& test, Layer& layer, const Tensor& x, const Shape& y_shape) {
   const Parameters parameters = parameters_of(layer);
-  for (const Parameter* parameter : parameters) initialise(*parameter, 3);
+  for (Parameter* parameter : parameters) initialise(*parameter, 3);
   make_uneven(parameters);
   const Tensor c = random_tensor(test, y_shape, "c");
   const std::vector<double> c_values = c.to_doubles();

@@ -98,7 +98,7 @@ TEST_CASE("weights do not depend on threads or device, to the last bit") {
 TEST_CASE("initial values depend on seed, name and global index alone") {
   const TestDevice test("cpu", DType::f64);
   const Init init{.deviation = 0.02};
-  const Parameter whole = whole_parameter(test.device(), test.dtype, "w", {6, 5}, init);
+  Parameter whole = whole_parameter(test.device(), test.dtype, "w", {6, 5}, init);
   initialise(whole, 4);
   const std::vector<double> all = whole.value.to_doubles();
 
@@ -110,6 +110,13 @@ TEST_CASE("initial values depend on seed, name and global index alone") {
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t col = 0; col < 2; ++col)
       CHECK(part[r * 2 + col] == all[(r + 2) * 5 + col + 3]);
+
+  Parameter piece = shard;  // the last of its rows, and the element before
+  piece.range = {3, 6};
+  piece.value = {};
+  initialise(piece, 4);
+  CHECK(piece.value.shape() == Shape{3});
+  CHECK(piece.value.to_doubles() == std::vector<double>(part.begin() + 3, part.end()));
 }
 
 TEST_CASE("an untrained model loses ln V") {
@@ -142,6 +149,7 @@ TEST_CASE("AdamW: the first update is the learning rate, whatever the gradient's
   Parameter vector = whole_parameter(test.device(), test.dtype, "vector", {3}, {});
   Parameters parameters{&matrix, &vector};
   for (Parameter* parameter : parameters) {
+    initialise(*parameter, 1);
     parameter->value.from_doubles(std::vector<double>{1, 1, 1});
     parameter->open_gradient();
     parameter->gradient.from_doubles(std::vector<double>{0, 4, -1e-6});
@@ -169,6 +177,7 @@ TEST_CASE("the schedule warms up linearly and falls to a tenth") {
 TEST_CASE("a parameter that backward did not reach is named") {
   const TestDevice test("cpu", DType::f32);
   Parameter lonely = whole_parameter(test.device(), test.dtype, "lonely.weight", {3}, {});
+  initialise(lonely, 1);
   Optimizer optimizer({&lonely}, 0);
   CHECK_THROWS_WITH(optimizer.step(1), Catch::Contains("lonely.weight has no gradient"));
 }

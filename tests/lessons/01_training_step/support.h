@@ -75,7 +75,8 @@ inline void make_uneven(const Parameters& parameters) {
   for (const Parameter* parameter : parameters) {
     const RandomStream random(99, parameter->name);
     std::vector<double> values = parameter->value.to_doubles();
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.1 * random.normal(i);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] += 0.1 * random.normal(static_cast<std::uint64_t>(parameter->range.begin) + i);
     parameter->value.from_doubles(values);
   }
 }
