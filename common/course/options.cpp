@@ -125,6 +125,9 @@ std::vector<Row> option_rows(Options& o, const LessonCard& card) {
       {kMachine, "--device-memory", "SIZE", "cap it, for instance at 40MiB; without it, no cap",
        Bytes{&o.device_memory_bytes}},
   };
+  if (card.state_is_sharded)
+    std::erase_if(rows,
+                  [](const Row& row) { return row.name == "--save" || row.name == "--resume"; });
   if (card.axis) {
     rows.push_back({kMachine, "--ranks", "N", "n, processes or threads that train together",
                     Whole{&o.ranks, 1, 1024}});
@@ -237,6 +240,10 @@ bool accepts_given(const Row& row) {
   for (const Row& row : rows) names.push_back(row.name);
   if (name == "--ranks" || name == "--launcher")
     fail(ExitCode::usage, "this lesson has one rank, so that {} says nothing here", name);
+  if (name == "--save" || name == "--resume")
+    fail(ExitCode::usage,
+         "{}: each rank has a part of the state, and sharded checkpoints come with lesson 25",
+         name);
   const std::string likely = nearest(name, names);
   if (likely.empty()) fail(ExitCode::usage, "unknown option {:?}; --help lists them all", name);
   fail(ExitCode::usage, "unknown option {:?}; did you mean {}?", name, likely);

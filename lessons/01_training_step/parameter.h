@@ -46,7 +46,7 @@ struct Parameter {
   Axes partial_over;          // ... and each has only a part of its gradient's sum
   bool is_tied_copy = false;  // another stage of the pipeline holds the original
 
-  Tensor value;  // of shape(); empty before it has storage
+  Tensor value;  // of shape(), in a piece flat; empty before it has storage
   Tensor gradient;
 
   std::int64_t elements() const { return range.end - range.begin; }

@@ -2,10 +2,14 @@
 
 namespace shardlings::lesson01 {
 
-Trainer::Trainer(Run& run, const MakeBlock& make_block)
-    : model(run.world().device(), run.dtype(), run.options().size,
-            static_cast<std::uint64_t>(run.options().seed), make_block),
-      parameters(model.parameters()),
+Parameters place_whole(Gpt& model, std::uint64_t seed) {
+  model.visit([&](Parameter& parameter) { initialise(parameter, seed); });
+  return model.parameters();
+}
+
+Trainer::Trainer(Run& run, const MakeBlock& make_block, const Place& place)
+    : model(run.world().device(), run.dtype(), run.options().size, std::nullopt, make_block),
+      parameters(place(model, static_cast<std::uint64_t>(run.options().seed))),
       optimizer(parameters, run.options().weight_decay),
       schedule{.peak = run.options().learning_rate,
                .warmup_steps = run.options().warmup_steps,
@@ -18,13 +22,13 @@ void Trainer::load(Run& run) {
     parameter->open_gradient();
     parameter->clear_gradient();
   }
-  run.report().model.P = count_elements(parameters);
+  run.report().model.P = count_elements(model.parameters());
   optimizer.set_steps_done(run.load(stored_tensors()));
 }
 
-StoredTensors Trainer::stored_tensors() const {
+StoredTensors Trainer::stored_tensors() {
   StoredTensors stored;
-  for (const Parameter* p : parameters) stored.parameters.push_back({p->name, p->value});
+  for (const Parameter* p : model.parameters()) stored.parameters.push_back({p->name, p->value});
   optimizer.visit([&](const std::string& name, const Tensor& moment) {
     stored.optimizer.push_back({name, moment});
   });

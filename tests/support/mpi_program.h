@@ -36,6 +36,25 @@ inline MpiRun run_under_mpi(const std::string& program, int ranks, const std::st
   return run;
 }
 
+// The program with the course's sheet, in f64, on one rank or on threads. Requires: it ends well.
+inline Report run_alone(const std::string& program, const std::string& options) {
+  const TemporaryFolder folder;
+  const Outcome outcome = shell(program + " --sheet solution --sample 0 --dtype f64 " + options +
+                                " --output " + folder.path().string());
+  CAPTURE(outcome.output);
+  REQUIRE(outcome.code == 0);
+  return read_report(folder.path() / "report.json");
+}
+
+// Losses and norms of three steps.
+inline void require_equal_steps(const Report& got, const Report& expected) {
+  REQUIRE(got.losses.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(got.losses[i] == Approx(expected.losses.at(i)).epsilon(1e-10));
+    CHECK(got.gradient_norms[i] == Approx(expected.gradient_norms.at(i)).epsilon(1e-10));
+  }
+}
+
 // Of every rank: what its report says that a step sends, by axis.
 inline std::vector<SentByGroup> booked_per_step(const Report& report) {
   std::vector<SentByGroup> ranks;

@@ -6,24 +6,7 @@ using namespace shardlings;
 
 namespace {
 
-Report report_of(const std::string& program, const std::string& options) {
-  const TemporaryFolder folder;
-  const Outcome outcome = shell(program + " --sheet solution --sample 0 --dtype f64 --steps 3 " +
-                                options + " --output " + folder.path().string());
-  CAPTURE(outcome.output);
-  REQUIRE(outcome.code == 0);
-  return read_report(folder.path() / "report.json");
-}
-
 const std::string kSmall = "--layers 2 --width 24 --heads 3 --context 33 --batch 7 ";
-
-void require_equal(const Report& got, const Report& expected) {
-  REQUIRE(got.losses.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(got.losses[i] == Approx(expected.losses.at(i)).epsilon(1e-10));
-    CHECK(got.gradient_norms[i] == Approx(expected.gradient_norms.at(i)).epsilon(1e-10));
-  }
-}
 
 }  // namespace
 
@@ -37,15 +20,16 @@ TEST_CASE("every row of the sheet is exact in every configuration, on every rank
 }
 
 TEST_CASE("the losses are those of lesson 04 on one device, on threads and over MPI") {
-  const Report expected = report_of(LESSON_04, kSmall + "--micro-batches 1");
+  const Report expected = run_alone(LESSON_04, kSmall + "--steps 3 --micro-batches 1");
   for (const int n : {1, 2, 3, 4}) {
     CAPTURE(n);
-    require_equal(report_of(LESSON_10, kSmall + fmt::format("--ranks {} --micro-batches 2", n)),
-                  expected);
+    require_equal_steps(
+        run_alone(LESSON_10, kSmall + fmt::format("--steps 3 --ranks {} --micro-batches 2", n)),
+        expected);
   }
   for (const int n : {2, 4}) {
     CAPTURE(n);
-    require_equal(
+    require_equal_steps(
         run_under_mpi(LESSON_10, n, kSmall + "--dtype f64 --steps 3 --bucket 3000").report,
         expected);
   }

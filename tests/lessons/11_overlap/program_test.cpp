@@ -9,15 +9,6 @@ using namespace shardlings;
 
 namespace {
 
-Report report_of(const std::string& program, const std::string& options) {
-  const TemporaryFolder folder;
-  const Outcome outcome = shell(program + " --sheet solution --sample 0 --dtype f64 " + options +
-                                " --output " + folder.path().string());
-  CAPTURE(outcome.output);
-  REQUIRE(outcome.code == 0);
-  return read_report(folder.path() / "report.json");
-}
-
 const std::string kSmall = "--layers 2 --width 24 --heads 3 --context 33 --batch 7 --bucket 3000 ";
 
 void require_same_bits(const Report& got, const Report& expected) {
@@ -47,8 +38,8 @@ TEST_CASE("losses and norms have the bits of lesson 10's, on threads and over MP
     CAPTURE(n, M);
     const std::string options = kSmall + fmt::format("--steps 3 --micro-batches {} ", M),
                       ranks = fmt::format("--ranks {}", n);
-    const Report expected = report_of(LESSON_10, options + ranks);
-    require_same_bits(report_of(LESSON_11, options + ranks), expected);
+    const Report expected = run_alone(LESSON_10, options + ranks);
+    require_same_bits(run_alone(LESSON_11, options + ranks), expected);
     if (over_mpi)
       require_same_bits(run_under_mpi(LESSON_11, n, options + "--dtype f64").report, expected);
   }
